@@ -1,0 +1,2 @@
+//! The `sectile` program.
+fn main() {}

@@ -1,0 +1,1 @@
+//! The pure context engine: prune, project, normalise, budget, provenance.

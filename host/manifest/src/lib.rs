@@ -1,0 +1,1 @@
+//! The plugin manifest: plugin.toml, and the custom section that carries it in a component.

@@ -1,0 +1,1 @@
+//! Neutral data of Sectile: messages, requests, names and digests.

@@ -1,0 +1,1 @@
+//! Profiles, markers and the World State diff: which section stands where, and what is sent.

@@ -1,0 +1,1 @@
+//! Decides which plugin runs in a workspace, and with which grants.

@@ -1,0 +1,1 @@
+//! Compiles and runs plugin components with nothing but what they were granted.

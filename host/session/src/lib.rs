@@ -1,0 +1,1 @@
+//! Composes a workspace's context window from its plugins.

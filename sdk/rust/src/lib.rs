@@ -1,0 +1,1 @@
+//! Write Sectile plugins in Rust.

@@ -1,0 +1,1 @@
+//! Guest components that misbehave on purpose.
