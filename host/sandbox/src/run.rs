@@ -1,0 +1,116 @@
+//! The life of one call: store, ceilings, result, report.
+
+use crate::call::{Call, CallReport, Outcome};
+use crate::error::{LimitKind, SandboxError, one_line};
+use crate::limits::{HANDLES, Limits};
+use crate::meter::{LimitHit, WasCancelled, limit_hit};
+use crate::sandbox::Inner;
+use crate::state::CallState;
+use std::time::Instant;
+use wasmtime::{CallHook, PoolConcurrencyLimitError, Store, Trap, UpdateDeadline, WasmBacktrace};
+use wasmtime_wasi::I32Exit;
+
+/// Frames of a trap that are kept for the log.
+const MAX_FRAMES: usize = 32;
+
+pub(crate) fn run<T>(
+    sandbox: &Inner,
+    export: &'static str,
+    call: &Call,
+    started: Instant,
+    body: impl FnOnce(&mut Store<CallState>) -> wasmtime::Result<Result<T, SandboxError>>,
+) -> Outcome<T> {
+    let mut store = Store::new(&sandbox.engine, CallState::new(call, started));
+    store.limiter(|state| &mut state.meter);
+    store.set_hostcall_fuel(call.limits.output);
+    store.set_max_component_handles(HANDLES);
+    store.call_hook(|mut store, hook| match hook {
+        CallHook::CallingHost => store.data_mut().meter.count_host_call(),
+        _ => Ok(()),
+    });
+    store.set_epoch_deadline(1);
+    store.epoch_deadline_callback(|store| {
+        store.data().meter.check_time()?;
+        Ok(UpdateDeadline::Continue(1))
+    });
+    let result = {
+        let _ticking = sandbox.ticker.run();
+        match body(&mut store) {
+            Ok(result) => result,
+            Err(error) => Err(explain(&error, export, &call.limits)),
+        }
+    };
+    Outcome {
+        result,
+        report: report(store.into_data()),
+    }
+}
+
+fn report(state: CallState) -> CallReport {
+    let (log, suppressed_log_lines) = state.log.finish();
+    let (uses, refusals) = state.usage.into_lists();
+    CallReport {
+        elapsed: state.meter.elapsed(),
+        host_calls: state.meter.host_calls(),
+        memory: state.meter.memory(),
+        log,
+        suppressed_log_lines,
+        uses,
+        refusals,
+    }
+}
+
+/// What ended the guest, from the error that came out of wasmtime.
+fn explain(error: &wasmtime::Error, export: &'static str, limits: &Limits) -> SandboxError {
+    if let Some(LimitHit { which, limit }) = error.downcast_ref() {
+        return SandboxError::LimitExceeded {
+            which: *which,
+            limit: limit.clone(),
+        };
+    }
+    if error.is::<WasCancelled>() {
+        return SandboxError::Cancelled;
+    }
+    if error.is::<PoolConcurrencyLimitError>() {
+        return SandboxError::Busy(format!("{} ms", limits.time.as_millis()));
+    }
+    let exceeded = |which| {
+        let LimitHit { which, limit } = limit_hit(which, limits);
+        SandboxError::LimitExceeded { which, limit }
+    };
+    let text = format!("{error:#}");
+    match error.downcast_ref::<Trap>() {
+        Some(Trap::StackOverflow) => return exceeded(LimitKind::Stack),
+        Some(Trap::Interrupt) => return exceeded(LimitKind::Time),
+        _ => {}
+    }
+    // Wasmtime keeps these two errors to itself; the words are pinned by tests.
+    if text.contains("fuel") {
+        return exceeded(LimitKind::Output);
+    }
+    if text.contains("resource limit exceeded") {
+        return exceeded(LimitKind::Instances);
+    }
+    let kind = match (
+        error.downcast_ref::<I32Exit>(),
+        error.downcast_ref::<Trap>(),
+    ) {
+        (Some(I32Exit(code)), _) => format!("it exited with status {code}"),
+        (_, Some(trap)) => trap.to_string(),
+        _ => error.root_cause().to_string(),
+    };
+    SandboxError::Trap {
+        export,
+        kind: one_line(&kind),
+        backtrace: backtrace(error),
+    }
+}
+
+fn backtrace(error: &wasmtime::Error) -> Vec<String> {
+    let Some(trace) = error.downcast_ref::<WasmBacktrace>() else {
+        return Vec::new();
+    };
+    let text = trace.to_string();
+    let lines = text.lines().map(|line| one_line(line.trim()));
+    lines.take(MAX_FRAMES).collect()
+}
