@@ -6,7 +6,7 @@ use super::{Access, Node, OpenDir, OpenFile};
 use crate::meter::table_error;
 use crate::state::CallState;
 use crate::wasi::{InStream, OutStream};
-use cap_std::fs::Metadata;
+use cap_std::fs::{FileType, Metadata};
 use std::sync::Arc;
 use wasmtime::component::Resource;
 use wasmtime_wasi::p2::bindings::filesystem::{preopens, types::ErrorCode};
@@ -99,9 +99,8 @@ impl CallState {
     }
 }
 
-pub(super) fn kind_of(metadata: &Metadata) -> DescriptorType {
+pub(super) fn kind_of(kind: FileType) -> DescriptorType {
     use cap_fs_ext::FileTypeExt;
-    let kind = metadata.file_type();
     if kind.is_file() {
         DescriptorType::RegularFile
     } else if kind.is_dir() {
@@ -126,7 +125,7 @@ pub(super) fn stat_of(metadata: &Metadata) -> DescriptorStat {
     // Times are not the guest's business without a grant for the clock, and
     // would make its output depend on more than the content; it sees none.
     DescriptorStat {
-        type_: kind_of(metadata),
+        type_: kind_of(metadata.file_type()),
         link_count: metadata.nlink(),
         size: metadata.len(),
         data_access_timestamp: None,
@@ -194,9 +193,7 @@ impl types::HostDirectoryEntryStream for CallState {
         // cannot be opened by that name.
         Ok(Some(DirectoryEntry {
             name: entry.file_name().to_string_lossy().into_owned(),
-            type_: entry
-                .metadata()
-                .map_or(DescriptorType::Unknown, |m| kind_of(&m)),
+            type_: entry.file_type().map_or(DescriptorType::Unknown, kind_of),
         }))
     }
 
@@ -279,7 +276,7 @@ impl types::HostDescriptor for CallState {
     }
 
     fn get_type(&mut self, fd: Resource<Descriptor>) -> FsResult<DescriptorType> {
-        Ok(kind_of(&self.node_metadata(&fd)?))
+        Ok(kind_of(self.node_metadata(&fd)?.file_type()))
     }
 
     fn set_size(&mut self, fd: Resource<Descriptor>, size: u64) -> FsResult<()> {
