@@ -102,7 +102,7 @@ fn broken_rules_are_named_with_their_place() {
             "speaks contract 0.1",
         ),
         ("tag = \"git_status\"", "tag = \"Git\"", "tag"),
-        ("max_tokens = 2000", "max_tokens = 10001", "1 to 10000"),
+        ("max_tokens = 2000", "max_tokens = 0", "at least 1"),
         (
             "placement = \"world-state\"",
             "placement = \"system\"",

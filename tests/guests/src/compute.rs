@@ -60,7 +60,9 @@ pub fn sleep() -> String {
 }
 
 pub fn time() -> String {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+    let since = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap();
     since.as_secs().to_string()
 }
 

@@ -39,7 +39,9 @@ mod wasm {
     impl Roots {
         fn at<'a>(&self, path: &'a str) -> (&Descriptor, &'a str) {
             match path.split_once(':') {
-                Some((n, rest)) if n.parse::<usize>().is_ok() => (&self.0[n.parse::<usize>().unwrap()].0, rest),
+                Some((n, rest)) if n.parse::<usize>().is_ok() => {
+                    (&self.0[n.parse::<usize>().unwrap()].0, rest)
+                }
                 _ => (&self.0[0].0, path),
             }
         }
@@ -71,7 +73,9 @@ mod wasm {
                 file.write(b"guest", 0).map(|n| n.to_string())
             }
             "list" => list(dir, name),
-            "stat" => dir.stat_at(PathFlags::empty(), name).map(|s| format!("{:?} {}", s.type_, s.size)),
+            "stat" => dir
+                .stat_at(PathFlags::empty(), name)
+                .map(|s| format!("{:?} {}", s.type_, s.size)),
             "type" => open(dir, op, name)?.get_type().map(|t| format!("{t:?}")),
             "readlink" => dir.readlink_at(name),
             "mkdir" => dir.create_directory_at(name).map(ok),
@@ -90,7 +94,9 @@ mod wasm {
                 to.symlink_at(path, new).map(ok)
             }
             "set-size" => open(dir, op, name)?.set_size(0).map(ok),
-            "set-times" => open(dir, op, name)?.set_times(NewTimestamp::Now, NewTimestamp::Now).map(ok),
+            "set-times" => open(dir, op, name)?
+                .set_times(NewTimestamp::Now, NewTimestamp::Now)
+                .map(ok),
             _ => Ok(format!("no such operation {op}")),
         }
     }
@@ -115,7 +121,11 @@ mod wasm {
         if asked("mutate") {
             flags |= DescriptorFlags::MUTATE_DIRECTORY;
         }
-        let follow = if asked("follow") { PathFlags::SYMLINK_FOLLOW } else { PathFlags::empty() };
+        let follow = if asked("follow") {
+            PathFlags::SYMLINK_FOLLOW
+        } else {
+            PathFlags::empty()
+        };
         dir.open_at(follow, path, how, flags)
     }
 

@@ -6,7 +6,10 @@ use crate::sectile::plugin::types::LogLevel;
 
 pub fn log_storm() -> String {
     for n in 0..1_000_000 {
-        log(LogLevel::Info, &format!("line {n}\n{{\"jsonrpc\":\"2.0\"}}"));
+        log(
+            LogLevel::Info,
+            &format!("line {n}\n{{\"jsonrpc\":\"2.0\"}}"),
+        );
     }
     "said it all".into()
 }
