@@ -1,1 +1,25 @@
 //! Decides which plugin runs in a workspace, and with which grants.
+//!
+//! A workspace proposes plugins in `sectile.toml` and pins them in
+//! `sectile.lock`; neither grants anything (PL-12). Grants are the operator's:
+//! they lie in the user's data directory and name a workspace, a digest and
+//! what was granted. Bundled plugins need none (PL-18).
+
+mod candidate;
+mod capabilities;
+mod dirs;
+mod error;
+mod grants;
+mod lock;
+mod operator;
+mod source_file;
+mod workspace;
+
+pub use candidate::{Candidate, Source, Standing, candidates};
+pub use capabilities::{Places, capabilities, describe, limits};
+pub use dirs::Dirs;
+pub use error::RegistryError;
+pub use grants::Grants;
+pub use lock::{Lock, LockedPlugin};
+pub use operator::{Mode, Operator};
+pub use workspace::{ErrorPolicy, ProposedPlugin, Workspace, WorkspaceFile};

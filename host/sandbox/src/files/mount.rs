@@ -56,13 +56,30 @@ impl Mount {
             },
         };
         let dir = Dir::open_ambient_dir(host_path, ambient_authority()).map_err(unreadable)?;
+        Self::from_dir(source, guest_path, host_path, dir, rules)
+    }
+
+    /// The same for a directory that is open already.
+    ///
+    /// # Errors
+    /// [`MountError`] when the directory is unreadable or not to be granted.
+    pub fn from_dir(
+        source: impl Into<String>,
+        guest_path: impl Into<String>,
+        host_path: &Path,
+        dir: Dir,
+        rules: PathRules,
+    ) -> Result<Self, MountError> {
         if is_kernel_file_system(&dir) {
             return Err(MountError::KernelFileSystem(host_path.to_owned()));
         }
-        let device = device(&dir.dir_metadata().map_err(unreadable)?);
+        let metadata = dir.dir_metadata().map_err(|why| MountError::Unreadable {
+            path: host_path.to_owned(),
+            why,
+        })?;
         Ok(Self {
+            device: device(&metadata),
             dir: Arc::new(dir),
-            device,
             rules,
             source: source.into(),
             guest_path: guest_path.into(),

@@ -1,0 +1,69 @@
+//! The operator's own configuration, outside every workspace.
+
+use crate::dirs::Dirs;
+use crate::error::RegistryError;
+use crate::source_file::read_text;
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+use sectile_model::{ModelCapabilities, PluginId};
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+const CONFIG_FILE: &str = "config.toml";
+
+/// `config.toml` in the operator's configuration directory.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Operator {
+    /// The model that requests are composed for.
+    pub model: Option<ModelCapabilities>,
+    /// Roots of skills in place of the profile's; `~/` is the home directory.
+    pub skill_roots: Option<Vec<String>>,
+    /// Skills that are not listed, by name (WS-44).
+    pub disabled_skills: BTreeSet<String>,
+    /// What sessions may do without asking.
+    pub mode: Mode,
+    /// Configuration by plugin; it wins over the workspace's and the profile's.
+    pub config: BTreeMap<PluginId, toml::Table>,
+}
+
+/// What a session may do without asking (WS-50).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// The operator is asked where a rule says so.
+    #[default]
+    Auto,
+    /// Edits inside the workspace are accepted.
+    AcceptEdits,
+}
+
+impl Mode {
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::AcceptEdits => "accept-edits",
+        }
+    }
+}
+
+impl Operator {
+    /// The configuration in `dirs`, or the default when there is none.
+    ///
+    /// # Errors
+    /// [`RegistryError`] when it does not parse.
+    pub fn load(dirs: &Dirs) -> Result<Self, RegistryError> {
+        let Ok(dir) = Dir::open_ambient_dir(&dirs.config, ambient_authority()) else {
+            return Ok(Self::default());
+        };
+        let Some(text) = read_text(&dir, &dirs.config, CONFIG_FILE)? else {
+            return Ok(Self::default());
+        };
+        toml::from_str(&text).map_err(|e| RegistryError::Invalid {
+            path: dirs.config.join(CONFIG_FILE),
+            why: e.to_string(),
+        })
+    }
+}
