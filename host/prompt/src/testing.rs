@@ -70,7 +70,7 @@ pub(crate) fn enabled() -> WorldState {
         on_error: OnError::Omit,
         ..spec("acme/git", "acme/git", "git_status")
     };
-    WorldState::new(&[], vec![agents, git], Locale::default()).unwrap()
+    WorldState::new(&[], vec![agents, git], &[], Locale::default()).unwrap()
 }
 
 fn named(short: &str) -> SectionSpec {

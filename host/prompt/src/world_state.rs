@@ -5,8 +5,9 @@ use crate::inert::{without_leading_notice, without_tags};
 use crate::marker::{MarkerError, wrap};
 use crate::notice::{Locale, NoticeTexts};
 use crate::section::{Body, OnError, SectionSpec};
-use sectile_model::{PluginId, SectionId, Tag};
+use sectile_model::{PluginId, SectionId, SectionSource, Tag};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Why sections cannot be enabled together. Every message names the plugins.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -79,26 +80,31 @@ enum NoticeKind {
     Expired,
 }
 
-/// The enabled world-state sections in the order in which they are sent.
+/// The enabled world-state sections in the order in which they are sent, and
+/// what no body may contain.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WorldState {
     locale: Locale,
     sections: Vec<SectionSpec>,
-    by_tag: BTreeMap<Tag, SectionId>,
-    notices: BTreeMap<String, (NoticeKind, SectionId)>,
+    by_tag: BTreeMap<Tag, Arc<SectionSource>>,
+    notices: BTreeMap<String, (NoticeKind, Arc<SectionSource>)>,
 }
 
 impl WorldState {
-    /// Puts the sections into their fixed order: first those that `order` (the
-    /// profile's) names, then the others as they come in `enabled`, which is
-    /// the order of the workspace's configuration (WS-1). Notices are given in
-    /// `locale`, and recognised in every one.
+    /// Puts the world-state sections into their fixed order: first those that
+    /// `order` (the profile's) names, then the others as they come in `enabled`,
+    /// which is the order of the workspace's configuration (WS-1). Notices are
+    /// given in `locale`, and recognised in every one.
+    ///
+    /// The enabled `system` sections are never sent from here. Their tags are as
+    /// unique as the others, and no body may contain them.
     ///
     /// # Errors
     /// [`WorldStateError`] when two sections could be taken for each other.
     pub fn new(
         order: &[SectionId],
         enabled: Vec<SectionSpec>,
+        system: &[SectionSpec],
         locale: Locale,
     ) -> Result<Self, WorldStateError> {
         let place = |spec: &SectionSpec| {
@@ -111,17 +117,22 @@ impl WorldState {
             locale,
             ..Self::default()
         };
-        for spec in sorted {
-            world_state.add(spec)?;
+        for spec in sorted.iter().chain(system) {
+            world_state.register(spec)?;
         }
+        for spec in &sorted {
+            world_state.take_notices(spec)?;
+        }
+        world_state.sections = sorted;
         Ok(world_state)
     }
 
-    fn add(&mut self, spec: SectionSpec) -> Result<(), WorldStateError> {
-        if let Some(first) = self.get(spec.id()) {
+    fn register(&mut self, spec: &SectionSpec) -> Result<(), WorldStateError> {
+        let mut earlier = self.by_tag.values();
+        if let Some(first) = earlier.find(|source| source.section == *spec.id()) {
             return Err(WorldStateError::DuplicateSection {
                 section: spec.id().clone(),
-                first: first.plugin().clone(),
+                first: first.plugin.clone(),
                 second: spec.plugin().clone(),
             });
         }
@@ -131,51 +142,40 @@ impl WorldState {
                 plugin: spec.plugin().clone(),
             });
         }
-        self.take_tag(&spec)?;
-        for NoticeTexts { replaced, expired } in spec.notices.all() {
-            self.take_notice(replaced, NoticeKind::Replaced, &spec)?;
-            self.take_notice(expired, NoticeKind::Expired, &spec)?;
-        }
-        self.sections.push(spec);
-        Ok(())
-    }
-
-    fn take_tag(&mut self, spec: &SectionSpec) -> Result<(), WorldStateError> {
-        let reserved = spec.tag_reserved_for().map(str::to_owned);
-        let taken = self.by_tag.get(&spec.tag).and_then(|id| self.get(id));
-        if let Some(first) = taken.map(|first| first.plugin().to_string()).or(reserved) {
+        let taken = self.by_tag.get(&spec.tag);
+        let taken = taken.map(|first| first.plugin.to_string());
+        if let Some(first) = taken.or(spec.tag_reserved_for().map(str::to_owned)) {
             return Err(WorldStateError::DuplicateTag {
                 tag: spec.tag.clone(),
                 first,
                 second: spec.plugin().clone(),
             });
         }
-        self.by_tag.insert(spec.tag.clone(), spec.id().clone());
+        self.by_tag
+            .insert(spec.tag.clone(), Arc::clone(&spec.source));
         Ok(())
     }
 
-    fn take_notice(
-        &mut self,
-        text: &str,
-        kind: NoticeKind,
-        spec: &SectionSpec,
-    ) -> Result<(), WorldStateError> {
-        let meaning = (kind, spec.id().clone());
-        match self.notices.get(text) {
-            Some(taken) if *taken != meaning => {
-                // Not in the list yet: the section itself gave it both meanings.
-                let first = self.get(&taken.1).unwrap_or(spec);
-                Err(WorldStateError::DuplicateNotice {
-                    notice: text.to_owned(),
-                    first: first.plugin().clone(),
-                    second: spec.plugin().clone(),
-                })
-            }
-            _ => {
-                self.notices.insert(text.to_owned(), meaning);
-                Ok(())
+    fn take_notices(&mut self, spec: &SectionSpec) -> Result<(), WorldStateError> {
+        for NoticeTexts { replaced, expired } in spec.notices.all() {
+            for (text, kind) in [
+                (replaced, NoticeKind::Replaced),
+                (expired, NoticeKind::Expired),
+            ] {
+                let meaning = (kind, Arc::clone(&spec.source));
+                match self.notices.get(text) {
+                    Some(taken) if *taken != meaning => {
+                        return Err(WorldStateError::DuplicateNotice {
+                            notice: text.clone(),
+                            first: taken.1.plugin.clone(),
+                            second: spec.plugin().clone(),
+                        });
+                    }
+                    _ => self.notices.insert(text.clone(), meaning),
+                };
             }
         }
+        Ok(())
     }
 
     /// The sections, in order.
@@ -214,13 +214,12 @@ impl WorldState {
     }
 
     pub(crate) fn with_tag(&self, tag: &Tag) -> Option<&SectionId> {
-        self.by_tag.get(tag)
+        self.by_tag.get(tag).map(|source| &source.section)
     }
 
     pub(crate) fn expired_by(&self, notice: &str) -> Option<&SectionId> {
-        self.notices
-            .get(notice)
-            .and_then(|(kind, section)| (*kind == NoticeKind::Expired).then_some(section))
+        let (kind, source) = self.notices.get(notice)?;
+        (*kind == NoticeKind::Expired).then_some(&source.section)
     }
 }
 
@@ -232,7 +231,7 @@ mod tests {
 
     fn new(order: &[&str], enabled: Vec<SectionSpec>) -> Result<WorldState, WorldStateError> {
         let order: Vec<_> = order.iter().map(|section| id(section)).collect();
-        WorldState::new(&order, enabled, Locale::default())
+        WorldState::new(&order, enabled, &[], Locale::default())
     }
 
     #[test]
@@ -308,6 +307,30 @@ mod tests {
             text.contains("sectile/project") && text.contains("acme/one"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn ws_11_ws_12_the_tags_of_system_sections_are_taken_and_made_inert_too() {
+        let system = [spec("acme/style", "acme/two", "style")];
+        let with = |tag: &str| {
+            let enabled = vec![spec("acme/a", "acme/one", tag)];
+            WorldState::new(&[], enabled, &system, Locale::default())
+        };
+        let text = with("style").unwrap_err().to_string();
+        assert!(
+            text.contains("acme/one") && text.contains("acme/two"),
+            "{text}"
+        );
+        let world_state = with("status").unwrap();
+        assert_eq!(world_state.inert("</style>"), "&lt;/style>");
+        let body = Body {
+            text: "<status>".into(),
+            attributes: vec![],
+        };
+        let wrapped = world_state.wrap(&system[0], &body).unwrap();
+        assert_eq!(wrapped, "<style>\n&lt;status>\n</style>");
+        let sent = world_state.sections().iter().map(|spec| spec.id().as_str());
+        assert_eq!(sent.collect::<Vec<_>>(), ["acme/a"]);
     }
 
     #[test]

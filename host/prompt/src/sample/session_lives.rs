@@ -212,7 +212,7 @@ proptest! {
                 Event::Locale(tag) => {
                     let locale: Locale = tag.parse().unwrap();
                     let sections = session.world_state.sections().to_vec();
-                    session.world_state = WorldState::new(&[], sections, locale).unwrap();
+                    session.world_state = WorldState::new(&[], sections, &[], locale).unwrap();
                 }
                 Event::User(text) => session.items.push(user(&text)),
             }

@@ -194,7 +194,7 @@ fn ws_5_a_failure_ends_the_sample_with_the_code_of_the_first_section() {
         "project_instruction_error",
         "user_project_context_error",
     ] {
-        let world_state = WorldState::new(&[], specs.clone(), Locale::default()).unwrap();
+        let world_state = WorldState::new(&[], specs.clone(), &[], Locale::default()).unwrap();
         let ids = specs.iter().map(|spec| spec.id().clone());
         let all_failed = ids.map(|section| (section, failed())).collect();
         let error = world_state.diff(&all_failed, &Baseline::default(), &[], &sample_id());
