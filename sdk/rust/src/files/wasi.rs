@@ -7,7 +7,7 @@ use wasip2::filesystem::types::{
 };
 
 /// Bytes asked for at once.
-const CHUNK: u64 = 64 << 10;
+const CHUNK: usize = 64 << 10;
 
 pub(super) fn read(path: &str, links: Links, limit: usize) -> Result<Vec<u8>, ReadError> {
     let (root, rest) = granted(path)?;
@@ -34,10 +34,14 @@ pub(super) fn read(path: &str, links: Links, limit: usize) -> Result<Vec<u8>, Re
     }
 }
 
+/// One byte more than `limit` at the most: enough to see that there are too many.
 fn read_up_to(file: &Descriptor, limit: usize) -> Result<Vec<u8>, ReadError> {
     let mut bytes = Vec::new();
     while bytes.len() <= limit {
-        let (chunk, end) = file.read(CHUNK, bytes.len() as u64).map_err(error)?;
+        let wanted = CHUNK.min(limit + 1 - bytes.len());
+        let (chunk, end) = file
+            .read(wanted as u64, bytes.len() as u64)
+            .map_err(error)?;
         bytes.extend_from_slice(&chunk);
         if end || chunk.is_empty() {
             break;
