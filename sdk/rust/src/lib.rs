@@ -133,11 +133,24 @@ pub fn render_for_export<S: Section>(id: &str) -> Result<Option<contract::Body>,
 }
 
 /// Exports a type with [`Section`] as the sections of this component.
+///
+/// Outside WebAssembly nothing is exported: linkers there refuse the
+/// contract's symbol names.
 #[macro_export]
 macro_rules! export_section {
     ($section:ty) => {
         const _: () = {
+            #[cfg(not(target_family = "wasm"))]
+            const _: fn(
+                &str,
+            ) -> ::std::result::Result<
+                ::std::option::Option<$crate::bindings::exports::sectile::plugin::section::Body>,
+                $crate::Failure,
+            > = $crate::render_for_export::<$section>;
+
+            #[cfg(target_family = "wasm")]
             struct Exported;
+            #[cfg(target_family = "wasm")]
             impl $crate::bindings::exports::sectile::plugin::section::Guest for Exported {
                 fn render(
                     id: ::std::string::String,
@@ -150,6 +163,7 @@ macro_rules! export_section {
                     $crate::render_for_export::<$section>(&id)
                 }
             }
+            #[cfg(target_family = "wasm")]
     $crate::bindings::export!(Exported with_types_in $crate::bindings);
         };
     };
