@@ -36,11 +36,15 @@ pub fn build(
     }
     ensure_target()?;
     let target_dir = target_dir()?;
-    let mut cargo = clean(&cargo()?);
+    let mut cargo = clean(&variable("CARGO")?);
     cargo
         .current_dir(&workspace)
-        .args(["build", "--target", TARGET, "--profile", profile]);
-    cargo.arg("--target-dir").arg(&target_dir);
+        .env("RUSTC", rustc())
+        .env("CARGO_ENCODED_RUSTFLAGS", path_flags(&workspace))
+        // The outer cargo has just brought the lock file up to date.
+        .args(["build", "--locked", "--target", TARGET])
+        .args(["--profile", profile, "--target-dir"])
+        .arg(&target_dir);
     for package in packages {
         cargo.args(["--package", package]);
     }
@@ -90,9 +94,30 @@ fn target_dir() -> Result<PathBuf, BuildError> {
     Ok(target.join("components"))
 }
 
+/// Flags that keep the paths of this machine out of panic messages, so that
+/// the same sources give the same bytes wherever they are built.
+fn path_flags(workspace: &Path) -> OsString {
+    let cargo_home = env::var_os("CARGO_HOME")
+        .map(PathBuf::from)
+        .or_else(|| Some(env::home_dir()?.join(".cargo")));
+    let named = [
+        cargo_home.map(|path| (path, "/cargo")),
+        Some((workspace.to_owned(), "/workspace")),
+    ];
+    let mut flags = OsString::new();
+    for (path, name) in named.into_iter().flatten() {
+        if !flags.is_empty() {
+            flags.push("\u{1f}");
+        }
+        flags.push("--remap-path-prefix=");
+        flags.push(path);
+        flags.push(format!("={name}"));
+    }
+    flags
+}
+
 fn ensure_target() -> Result<(), BuildError> {
-    let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    let asked = clean(&rustc)
+    let asked = clean(&rustc())
         .args(["--print", "target-libdir", "--target", TARGET])
         .output();
     let libdir = asked.map_err(|e| format!("rustc does not start: {e}"))?;
@@ -100,15 +125,17 @@ fn ensure_target() -> Result<(), BuildError> {
         return Ok(());
     }
     let mut rustup = clean(&OsString::from("rustup"));
-    if let Some(toolchain) = env::var_os("RUSTUP_TOOLCHAIN") {
-        rustup.env("RUSTUP_TOOLCHAIN", toolchain);
-    }
-    run(rustup.args(["target", "add", TARGET]), "add the target")
-        .map_err(|why| format!("the Rust target {TARGET} is not installed, and adding it failed ({why}); run `rustup target add {TARGET}`"))
+    run(rustup.args(["target", "add", TARGET]), "add the target").map_err(|why| {
+        format!(
+            "the Rust target {TARGET} is not installed, and adding it failed ({why}); \
+             run `rustup target add {TARGET}`, or install it the way this compiler was installed"
+        )
+    })
 }
 
-fn cargo() -> Result<OsString, BuildError> {
-    variable("CARGO")
+/// The compiler of the outer build.
+fn rustc() -> OsString {
+    env::var_os("RUSTC").unwrap_or_else(|| "rustc".into())
 }
 
 fn variable(name: &str) -> Result<OsString, BuildError> {
