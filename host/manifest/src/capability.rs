@@ -1,8 +1,10 @@
 //! What a plugin asks for beyond computing.
 
 use crate::quantity::ByteSize;
+use crate::text;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::num::NonZeroU16;
 
 /// Everything a plugin asks for; nothing by default.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,7 +20,11 @@ pub struct CapabilityRequests {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub secret: Vec<SecretRequest>,
     /// Environment variables, by name.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(
+        default,
+        deserialize_with = "text::variables",
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub environment: Vec<String>,
     /// The wall clock.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -36,15 +42,21 @@ pub struct CapabilityRequests {
 #[serde(deny_unknown_fields)]
 pub struct DirectoryRequest {
     /// Where the guest sees it: absolute, without `.` and `..`.
+    #[serde(deserialize_with = "text::guest_path")]
     pub mount: String,
     /// Which directory of the host.
     pub source: DirectorySource,
     /// What for.
     pub access: DirectoryAccess,
     /// Globs under the mount; none means every file.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(
+        default,
+        deserialize_with = "text::globs",
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub paths: Vec<String>,
     /// Why, in the author's words, for whoever grants it.
+    #[serde(deserialize_with = "text::one_line")]
     pub reason: String,
 }
 
@@ -100,15 +112,15 @@ impl From<DirectorySource> for String {
 impl TryFrom<String> for DirectorySource {
     type Error = String;
 
-    fn try_from(text: String) -> Result<Self, String> {
-        Ok(match text.as_str() {
+    fn try_from(source: String) -> Result<Self, String> {
+        Ok(match source.as_str() {
             "workspace" => Self::Workspace,
             "repository" => Self::Repository,
             "skills" => Self::Skills,
             "library" => Self::Library,
             "data" => Self::Data,
             other => match other.strip_prefix("config:") {
-                Some(name) if !name.is_empty() => Self::Config(name.to_owned()),
+                Some(name) if text::is_slug(name) => Self::Config(name.to_owned()),
                 _ => {
                     return Err(format!(
                         "`{}` is no source; use workspace, repository, skills, library, data or config:NAME",
@@ -125,14 +137,20 @@ impl TryFrom<String> for DirectorySource {
 #[serde(deny_unknown_fields)]
 pub struct NetworkRequest {
     /// Exact, or `*.example.com`.
+    #[serde(deserialize_with = "text::host_pattern")]
     pub host: String,
     /// 443 when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub port: Option<u16>,
+    pub port: Option<NonZeroU16>,
     /// Every method when absent.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(
+        default,
+        deserialize_with = "text::methods",
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub methods: Vec<String>,
     /// Why.
+    #[serde(deserialize_with = "text::one_line")]
     pub reason: String,
 }
 
@@ -141,13 +159,18 @@ pub struct NetworkRequest {
 #[serde(deny_unknown_fields)]
 pub struct SecretRequest {
     /// Its name with the operator.
+    #[serde(deserialize_with = "text::secret_name")]
     pub name: String,
     /// The header.
+    #[serde(deserialize_with = "text::header")]
     pub header: String,
     /// The header's value, with `{}` for the secret.
+    #[serde(deserialize_with = "text::secret_format")]
     pub format: String,
     /// The only host it is sent to.
+    #[serde(deserialize_with = "text::host")]
     pub host: String,
     /// Why.
+    #[serde(deserialize_with = "text::one_line")]
     pub reason: String,
 }

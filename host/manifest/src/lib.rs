@@ -5,9 +5,11 @@
 //! elsewhere, and before any of its code runs.
 
 mod capability;
+mod checks;
 mod embed;
 mod manifest;
 mod quantity;
+mod text;
 
 pub use capability::{
     CapabilityRequests, DirectoryAccess, DirectoryRequest, DirectorySource, NetworkRequest,

@@ -1,14 +1,16 @@
 //! `plugin.toml` as types.
 
 use crate::capability::CapabilityRequests;
+use crate::checks;
 use crate::quantity::{ByteSize, Span};
+use crate::text;
 use sectile_model::{PluginId, SectionId, Tag};
 use semver::Version;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-/// Contract versions that this program speaks (PL-3).
-const CONTRACTS: [&str; 1] = ["0.1"];
+/// Characters of a parser's message that are kept.
+const MAX_MESSAGE: usize = 2_000;
 
 /// What a plugin is and asks for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,8 +38,10 @@ pub struct PluginInfo {
     /// Its version.
     pub version: Version,
     /// The contract it was built against, as `0.1`.
+    #[serde(deserialize_with = "text::contract")]
     pub contract: String,
     /// One line.
+    #[serde(deserialize_with = "text::one_line")]
     pub description: String,
     /// SPDX expression.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -65,6 +69,7 @@ pub struct SectionRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<CachePolicy>,
     /// Ceiling of its body; the host has one of its own for third parties (WS-14).
+    #[serde(deserialize_with = "text::at_least_one")]
     pub max_tokens: u32,
     /// What is said when it changes, by locale (WS-10).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -124,13 +129,24 @@ pub enum ManifestError {
     #[error("the manifest is not valid: {0}")]
     Invalid(String),
     /// It parses and contradicts itself or the rules.
-    #[error("the manifest is not valid: {what}: {why}")]
+    #[error("the manifest is not valid: {what}: {why}{}", place(.line, .column))]
     Rule {
         /// Which entry.
         what: String,
         /// Which rule.
         why: &'static str,
+        /// Its line in `plugin.toml`, from 1; `None` inside a component.
+        line: Option<usize>,
+        /// Its column there, from 1.
+        column: Option<usize>,
     },
+}
+
+fn place(line: &Option<usize>, column: &Option<usize>) -> String {
+    match (line, column) {
+        (Some(line), Some(column)) => format!(" (line {line}, column {column})"),
+        _ => String::new(),
+    }
 }
 
 impl ManifestError {
@@ -139,27 +155,40 @@ impl ManifestError {
     pub fn code(&self) -> &'static str {
         "invalid_manifest"
     }
+
+    /// What a parser says, which may quote the author: nothing in it can
+    /// steer a terminal.
+    fn invalid(error: impl ToString) -> Self {
+        let text = error.to_string();
+        let mut shown = String::new();
+        for c in text.chars().take(MAX_MESSAGE) {
+            match c {
+                '\n' => shown.push(c),
+                c if c.is_control() => shown.extend(c.escape_debug()),
+                c => shown.push(c),
+            }
+        }
+        Self::Invalid(shown)
+    }
 }
 
 impl Manifest {
     /// Reads `plugin.toml`.
     ///
     /// # Errors
-    /// [`ManifestError`], with line and column where there is one.
+    /// [`ManifestError`], with line and column.
     pub fn from_toml(text: &str) -> Result<Self, ManifestError> {
-        let manifest: Self =
-            toml::from_str(text).map_err(|e| ManifestError::Invalid(e.to_string()))?;
-        manifest.checked()
+        let manifest: Self = toml::from_str(text).map_err(ManifestError::invalid)?;
+        manifest.checked(|entry| checks::place(text, entry))
     }
 
     /// Reads the JSON that a component carries.
     ///
     /// # Errors
-    /// [`ManifestError`], with line and column where there is one.
+    /// [`ManifestError`]; what does not parse with line and column.
     pub fn from_json(bytes: &[u8]) -> Result<Self, ManifestError> {
-        let manifest: Self =
-            serde_json::from_slice(bytes).map_err(|e| ManifestError::Invalid(e.to_string()))?;
-        manifest.checked()
+        let manifest: Self = serde_json::from_slice(bytes).map_err(ManifestError::invalid)?;
+        manifest.checked(|_| None)
     }
 
     /// The JSON that a component carries.
@@ -169,70 +198,21 @@ impl Manifest {
         serde_json::to_vec(self).unwrap_or_default()
     }
 
-    fn checked(self) -> Result<Self, ManifestError> {
-        let broken = |what: &dyn ToString, why| {
-            Err(ManifestError::Rule {
-                what: what.to_string().escape_debug().to_string(),
-                why,
-            })
-        };
-        if !CONTRACTS.contains(&self.plugin.contract.as_str()) {
-            return broken(
-                &format!("contract {}", self.plugin.contract),
-                "this program speaks contract 0.1",
-            );
-        }
-        if self.plugin.description.lines().count() != 1 {
-            return broken(&"plugin.description", "it is exactly one line");
-        }
-        let (mut ids, mut tags) = (BTreeSet::new(), BTreeSet::new());
-        for section in &self.sections {
-            if !ids.insert(&section.id) {
-                return broken(&section.id, "two sections have this id");
-            }
-            if !tags.insert(&section.tag) {
-                return broken(&section.tag, "two sections have this tag");
-            }
-            if section.max_tokens == 0 {
-                return broken(&section.id, "max_tokens is at least 1");
-            }
-            if (section.placement == Placement::System) != section.cache.is_some() {
-                return broken(
-                    &section.id,
-                    "`cache` goes with placement `system`, and only with it",
-                );
-            }
-            let mut notices = section
-                .notices
-                .values()
-                .flat_map(|n| [&n.replaced, &n.expired]);
-            if notices.any(|notice| notice.trim().is_empty() || notice.lines().count() != 1) {
-                return broken(&section.id, "a notice is exactly one line");
+    fn checked(
+        self,
+        place: impl Fn(&str) -> Option<(usize, usize)>,
+    ) -> Result<Self, ManifestError> {
+        match checks::check(&self) {
+            Ok(()) => Ok(self),
+            Err(broken) => {
+                let (line, column) = place(&broken.entry).unzip();
+                Err(ManifestError::Rule {
+                    what: broken.what.escape_debug().to_string(),
+                    why: broken.why,
+                    line,
+                    column,
+                })
             }
         }
-        let mut mounts = BTreeSet::new();
-        for directory in &self.capability.filesystem {
-            if !is_guest_path(&directory.mount) {
-                return broken(
-                    &directory.mount,
-                    "a mount is an absolute path without `.` and `..`",
-                );
-            }
-            if !mounts.insert(&directory.mount) {
-                return broken(&directory.mount, "two directories have this mount");
-            }
-            if directory.reason.trim().is_empty() {
-                return broken(&directory.mount, "a request says its reason");
-            }
-        }
-        Ok(self)
     }
-}
-
-fn is_guest_path(path: &str) -> bool {
-    path.strip_prefix('/').is_some_and(|rest| {
-        rest.split('/').all(|name| {
-            !matches!(name, "" | "." | "..") && !name.contains(|c: char| c.is_control())
-        })
-    })
 }

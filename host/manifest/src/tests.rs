@@ -102,6 +102,32 @@ fn broken_rules_are_named_with_their_place() {
             "speaks contract 0.1",
         ),
         ("tag = \"git_status\"", "tag = \"Git\"", "tag"),
+        (
+            "paths = [\"**/*.md\"]",
+            "paths = [\"[\"]",
+            "not a path pattern",
+        ),
+        (
+            "paths = [\"**/*.md\"]",
+            "paths = [\"../*\"]",
+            "not a path pattern",
+        ),
+        (
+            "host = \"api.example.com\"\nreason = \"asks",
+            "host = \"https://x\"\nreason = \"asks",
+            "not a host",
+        ),
+        (
+            "host = \"api.example.com\"\nreason = \"to",
+            "host = \"*.example.com\"\nreason = \"to",
+            "not a host",
+        ),
+        ("Bearer {}", "Bearer", "one `{}`"),
+        ("Authorization", "A: b\\r\\nX", "not the name of a header"),
+        ("[\"LANG\"]", "[\"A=B\"]", "environment variable"),
+        ("asks for issues", " ", "one line"),
+        ("notices.en", "notices.\"e n\"", "a locale is"),
+        ("New status follows.", "a\\nb", "exactly one line"),
         ("max_tokens = 2000", "max_tokens = 0", "at least 1"),
         (
             "placement = \"world-state\"",
@@ -123,18 +149,94 @@ fn broken_rules_are_named_with_their_place() {
             .to_string();
         assert!(error.contains(says), "{from} -> {to}: {error}");
     }
-    let unknown = Manifest::from_toml(&FULL.replace("clock = true", "clok = true")).unwrap_err();
-    assert!(unknown.to_string().contains("line 36"), "{unknown}");
 }
 
 #[test]
-fn duplicate_sections_are_refused() {
-    let section = "\n[[section]]\nid = \"acme/other\"\ntag = \"git_status\"\nmax_tokens = 1\n";
-    let error = Manifest::from_toml(&format!("{FULL}{section}")).unwrap_err();
-    assert!(
-        error.to_string().contains("two sections have this tag"),
-        "{error}"
-    );
+fn every_mistake_has_its_line_and_column() {
+    let second = |id: &str, tag: &str| {
+        format!("{FULL}\n[[section]]\nid = \"{id}\"\ntag = \"{tag}\"\nmax_tokens = 1\n")
+    };
+    let mount = "\n[[capability.filesystem]]\nmount = \"/workspace/x\"\nsource = \"data\"\n\
+                 access = \"list\"\nreason = \"r\"\n\n[[capability.network]]";
+    for (text, says, place) in [
+        (
+            FULL.replace("clock = true", "clok = true"),
+            "unknown field `clok`",
+            "line 36, column 1",
+        ),
+        (
+            FULL.replace("**/*.md", "["),
+            "not a path pattern",
+            "line 20, column",
+        ),
+        (
+            FULL.replace("64MiB", "64MB"),
+            "not a size",
+            "line 41, column",
+        ),
+        (
+            second("acme/git-status", "other"),
+            "two sections have this id",
+            "line 46, column 6",
+        ),
+        (
+            second("acme/other", "git_status"),
+            "two sections have this tag",
+            "line 47, column 7",
+        ),
+        (
+            FULL.replace("\"world-state\"", "\"system\""),
+            "`cache` goes with",
+            "line 9, column 1",
+        ),
+        (
+            FULL.replacen("\n[[capability.network]]", mount, 1),
+            "one mount lies in another",
+            "line 24, column 9",
+        ),
+    ] {
+        let error = Manifest::from_toml(&text).unwrap_err().to_string();
+        assert!(error.contains(says), "{says}: {error}");
+        assert!(error.contains(place), "{place}: {error}");
+    }
+}
+
+#[test]
+fn hosts_are_names_or_a_star_before_one() {
+    let with = |host: &str| {
+        Manifest::from_toml(&FULL.replacen("\"api.example.com\"", &format!("{host:?}"), 1))
+    };
+    for host in ["localhost", "api.example.com", "*.example.com", "10.0.0.1"] {
+        assert!(with(host).is_ok(), "{host}");
+    }
+    for host in [
+        "",
+        "*",
+        "*.",
+        "a..b",
+        ".a",
+        "a.",
+        "-a.com",
+        "a-.com",
+        "A.com",
+        "a.*.com",
+        "*a.com",
+        "a.com:443",
+        "a.com/x",
+        "user@a.com",
+        "ex\u{e4}mple.com",
+    ] {
+        assert!(with(host).is_err(), "{host}");
+    }
+}
+
+#[test]
+fn a_message_about_a_manifest_cannot_steer_a_terminal() {
+    let json = b"{\"plugin\": {}, \"\\u001b[2J\": 1}";
+    let said = Manifest::from_json(json).unwrap_err().to_string();
+    assert!(!said.contains('\u{1b}'), "{said:?}");
+    let toml = Manifest::from_toml("a = \"\u{1b}[2J\"").unwrap_err();
+    assert!(!toml.to_string().contains('\u{1b}'), "{toml:?}");
 }
 
 proptest! {
