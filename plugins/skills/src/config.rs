@@ -17,3 +17,17 @@ pub(crate) fn parse(json: &str) -> Result<Config, String> {
     serde_json::from_str(json)
         .map_err(|e| format!("the configuration of sectile/skills is not valid: {e}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_is_lenient_and_unknown_options_are_errors() {
+        let config = parse("{}").unwrap();
+        assert!(!config.strict && config.disabled.is_empty());
+        let config = parse(r#"{"strict": true, "disabled": ["a", "b"]}"#).unwrap();
+        assert!(config.strict && config.disabled.len() == 2);
+        assert!(parse(r#"{"disable": []}"#).is_err());
+    }
+}

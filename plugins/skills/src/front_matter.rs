@@ -1,6 +1,7 @@
 //! The head of a SKILL.md: YAML between two lines of three dashes (WS-42).
 
 use serde::Deserialize;
+use serde_saphyr::{Error, Options, budget, options};
 
 const MAX_DESCRIPTION: usize = 1_024;
 
@@ -11,6 +12,8 @@ pub(crate) struct FrontMatter {
     pub name: Option<String>,
     /// `description` on one line, cut to its limit.
     pub description: String,
+    /// What is wrong with it although it could be read.
+    pub warning: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -24,10 +27,13 @@ struct Fields {
 /// what many people write.
 pub(crate) fn parse(text: &str, strict: bool) -> Result<FrontMatter, String> {
     let yaml = head(text)?;
-    let fields = match serde_saphyr::from_str::<Fields>(&yaml) {
-        Ok(fields) => fields,
+    let (fields, warning) = match serde_saphyr::from_str_with_options::<Fields>(&yaml, limits()) {
+        Ok(fields) => (fields, None),
         Err(error) if strict => return Err(not_yaml(&error)),
-        Err(error) => by_line(&yaml).ok_or_else(|| not_yaml(&error))?,
+        Err(error) => match by_line(&yaml) {
+            Some(fields) => (fields, Some(format!("{}; read by line", not_yaml(&error)))),
+            None => return Err(not_yaml(&error)),
+        },
     };
     let description = collapse(&fields.description.unwrap_or_default());
     if description.is_empty() {
@@ -39,17 +45,28 @@ pub(crate) fn parse(text: &str, strict: bool) -> Result<FrontMatter, String> {
             .map(|name| collapse(&name))
             .filter(|name| !name.is_empty()),
         description: description.chars().take(MAX_DESCRIPTION).collect(),
+        warning,
     })
 }
 
-fn not_yaml(error: &serde_saphyr::Error) -> String {
-    let first_line = error
-        .to_string()
-        .lines()
-        .next()
-        .unwrap_or_default()
-        .to_owned();
-    format!("its head is not valid YAML: {first_line}")
+/// More than a head needs, and less than a guest's stack and time: the parser
+/// recurses, and a trap would cost the whole catalogue.
+fn limits() -> Options {
+    options! {
+        budget: budget! {
+            max_depth: 8,
+            flow_nesting_limit: 8,
+            max_events: 20_000,
+            max_aliases: 100,
+        },
+        with_snippet: false,
+    }
+}
+
+fn not_yaml(error: &Error) -> String {
+    let said = error.to_string();
+    let first_line = said.lines().next().unwrap_or_default();
+    format!("its head is not valid YAML: {}", collapse(first_line))
 }
 
 /// The lines between the two that are exactly `---`.
@@ -100,6 +117,7 @@ fn collapse(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn described(text: &str) -> String {
         parse(text, true).unwrap().description
@@ -112,7 +130,8 @@ mod tests {
             parse(text, true).unwrap(),
             FrontMatter {
                 name: Some("pdf".into()),
-                description: "Works with PDF".into()
+                description: "Works with PDF".into(),
+                warning: None,
             }
         );
     }
@@ -160,10 +179,30 @@ mod tests {
     #[test]
     fn ws_43a_a_colon_in_a_description_is_understood_unless_strict() {
         let text = "---\nname: x\ndescription: Use when: the sky is blue\n---\n";
+        let head = parse(text, false).unwrap();
+        assert_eq!(head.description, "Use when: the sky is blue");
+        assert!(head.warning.unwrap().contains("not valid YAML"));
+    }
+
+    #[test]
+    fn ws_42_plain_scalars_are_text() {
+        let head = parse("---\nname: 3000\ndescription: true\n---\n", true).unwrap();
         assert_eq!(
-            parse(text, false).unwrap().description,
-            "Use when: the sky is blue"
+            (head.name.as_deref(), head.description.as_str()),
+            (Some("3000"), "true")
         );
+    }
+
+    #[test]
+    fn s4_deep_nesting_is_refused_on_a_small_stack() {
+        let texts = [
+            format!("---\ndescription: x\na: {}\n---\n", "[".repeat(30_000)),
+            format!("---\ndescription: x\na:\n {}b\n---\n", "- ".repeat(30_000)),
+            format!("---\ndescription: x\na: {}x\n---\n", "{a: ".repeat(10_000)),
+        ];
+        let small = std::thread::Builder::new().stack_size(256 << 10);
+        let thread = small.spawn(move || texts.map(|text| parse(&text, true).is_err()));
+        assert_eq!(thread.unwrap().join().unwrap(), [true; 3]);
     }
 
     #[test]
@@ -175,5 +214,20 @@ mod tests {
         }
         yaml.push_str("description: boom\n---\n");
         assert!(parse(&yaml, true).is_err());
+    }
+    proptest! {
+        #[test]
+        fn ws_42_whatever_stands_in_a_file_a_description_is_one_bounded_line(
+            head in "(?s)[ -~\n\r\t\u{85}\u{2028}\u{feff}漢]{0,80}", strict in any::<bool>()
+        ) {
+            let texts = [head.clone(), format!("---\n{head}\n---\n"), format!("---\ndescription: {head}\n---\n")];
+            for text in texts {
+                if let Ok(head) = parse(&text, strict) {
+                    prop_assert!((1..=MAX_DESCRIPTION).contains(&head.description.chars().count()));
+                    let breaks = head.description.contains(['\n', '\r', '\u{85}', '\u{2028}']);
+                    prop_assert!(!breaks);
+                }
+            }
+        }
     }
 }

@@ -7,6 +7,9 @@ use sectile_sdk::host::Mount;
 use std::collections::BTreeSet;
 
 const MAX_SKILLS: usize = 100;
+/// Directories of one root that are looked at: far above the skills that are
+/// loaded, and a bound on the work that a strange root can cause.
+const MAX_CANDIDATES: usize = 1_000;
 const MAX_FILE: usize = 64 << 10;
 const MAX_WARNINGS: usize = 100;
 
@@ -87,16 +90,15 @@ fn scan_root(
     skills: &mut Vec<Skill>,
     warnings: &mut Warnings,
 ) {
-    let mut directories = BTreeSet::new();
-    let listed = files::list(guest_path, |name, kind| {
-        if kind == Kind::Directory && !name.starts_with('.') {
-            directories.insert(name);
+    let directories = match candidates(guest_path) {
+        Ok((directories, 0)) => directories,
+        Ok((directories, more)) => {
+            let why = format!("{more} directories beyond the first {MAX_CANDIDATES} are left out");
+            warnings.add(&root.host_path, &why);
+            directories
         }
-    });
-    if let Err(error) = listed {
-        warnings.add(&root.host_path, &error.to_string());
-        return;
-    }
+        Err(error) => return warnings.add(&root.host_path, &error.to_string()),
+    };
     for directory in directories {
         let file = format!("{}/{directory}/SKILL.md", root.host_path);
         if names.len() >= MAX_SKILLS {
@@ -112,9 +114,9 @@ fn scan_root(
             Ok(_) if names.contains(&directory) => {
                 warnings.add(&file, "an earlier root has a skill of this name")
             }
-            Ok((description, warning)) => {
-                if let Some(warning) = warning {
-                    warnings.add(&file, &warning);
+            Ok((description, odd)) => {
+                for why in odd {
+                    warnings.add(&file, &why);
                 }
                 names.insert(directory.clone());
                 if !config.disabled.contains(&directory) {
@@ -129,8 +131,25 @@ fn scan_root(
     }
 }
 
+/// The first directories in byte order that may hold a skill, and how many
+/// there are besides.
+fn candidates(guest_path: &str) -> Result<(BTreeSet<String>, usize), ReadError> {
+    let mut directories = BTreeSet::new();
+    let mut more = 0;
+    files::list(guest_path, |name, kind| {
+        if kind == Kind::Directory && !name.starts_with('.') {
+            directories.insert(name);
+        }
+        if directories.len() > MAX_CANDIDATES {
+            directories.pop_last();
+            more += 1;
+        }
+    })?;
+    Ok((directories, more))
+}
+
 /// The description of the skill in `directory`, and what is odd about it.
-fn load(path: &str, directory: &str, strict: bool) -> Result<(String, Option<String>), String> {
+fn load(path: &str, directory: &str, strict: bool) -> Result<(String, Vec<String>), String> {
     if !is_skill_name(directory) {
         return Err(
             "the directory's name is not lower-case letters, digits and `-`, at most 64".to_owned(),
@@ -143,17 +162,15 @@ fn load(path: &str, directory: &str, strict: bool) -> Result<(String, Option<Str
     })?;
     let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
     let head = front_matter::parse(&text, strict)?;
-    match head.name {
-        Some(name) if name != directory => {
-            let why = format!("its name `{name}` is not the directory's");
-            if strict {
-                Err(why)
-            } else {
-                Ok((head.description, Some(why)))
-            }
+    let mut odd = Vec::from_iter(head.warning);
+    if let Some(name) = head.name.filter(|name| name != directory) {
+        let why = format!("its name `{name}` is not the directory's");
+        if strict {
+            return Err(why);
         }
-        _ => Ok((head.description, None)),
+        odd.push(why);
     }
+    Ok((head.description, odd))
 }
 
 fn is_skill_name(name: &str) -> bool {
@@ -222,6 +239,19 @@ mod tests {
         assert_eq!((names.len(), warnings.len()), (100, 4));
         assert!(warnings[0].contains("a-broken/SKILL.md: it does not begin"));
         assert!(warnings[3].contains("s102/SKILL.md: only 100"));
+    }
+
+    #[test]
+    fn f17_a_root_with_very_many_directories_is_bounded() {
+        let dir = tempfile::tempdir().unwrap();
+        for n in 0..MAX_CANDIDATES + 7 {
+            fs::create_dir(dir.path().join(format!("s{n:05}"))).unwrap();
+        }
+        let mut warnings = Warnings::default();
+        assert!(scan(&[root(dir.path())], &Config::default(), &mut warnings).is_empty());
+        let texts = warnings.into_texts();
+        assert!(texts[0].ends_with("7 directories beyond the first 1000 are left out"));
+        assert_eq!(texts.len(), MAX_WARNINGS + 1);
     }
 
     #[test]
