@@ -2,6 +2,7 @@
 
 use crate::Places;
 use crate::config::{Config, FollowSymlink, Scope};
+use sectile_sdk::Failure;
 use sectile_sdk::files::{self, Links, ReadError};
 
 const NAME: &str = "AGENTS.md";
@@ -9,7 +10,7 @@ const NAME: &str = "AGENTS.md";
 const MAX_BYTES: usize = 65_536;
 
 /// The instructions, or `None` when there are none or they are blank.
-pub(crate) fn load(places: &Places, config: &Config) -> Result<Option<String>, String> {
+pub(crate) fn load(places: &Places, config: &Config) -> Result<Option<String>, Failure> {
     let links = match config.follow_symlink {
         FollowSymlink::Never => Links::Refuse,
         FollowSymlink::InsideWorkspace => Links::Follow,
@@ -27,53 +28,76 @@ pub(crate) fn load(places: &Places, config: &Config) -> Result<Option<String>, S
     Ok((!texts.is_empty()).then(|| texts.join("\n\n")))
 }
 
+/// A directory to look in.
+struct Directory {
+    /// Where it can be opened.
+    guest: String,
+    /// How a message names the file in it.
+    file: String,
+}
+
 /// Where to look, the farthest first, so that the closest has the last word.
-fn directories(places: &Places, scope: &Scope) -> Vec<String> {
+fn directories(places: &Places, scope: &Scope) -> Vec<Directory> {
     let mut directories = Vec::new();
     if let (Scope::Ancestors, Some(repository), Some(root)) =
         (scope, &places.repository, &places.repository_root)
-        && let Some(below) = places.working_directory.strip_prefix(root.as_str())
+        && let Some(below) = below(&places.working_directory, root)
     {
-        let mut directory = repository.clone();
+        let (mut guest, mut host) = (repository.clone(), root.trim_end_matches('/').to_owned());
         for name in below.split('/').filter(|name| !name.is_empty()) {
-            directories.push(directory.clone());
-            directory = format!("{directory}/{name}");
+            directories.push(Directory {
+                file: format!("{host}/{NAME}"),
+                guest: guest.clone(),
+            });
+            guest = format!("{guest}/{name}");
+            host = format!("{host}/{name}");
         }
     }
-    directories.push(places.workspace.clone());
+    directories.push(Directory {
+        guest: places.workspace.clone(),
+        file: NAME.to_owned(),
+    });
     directories
 }
 
-fn load_one(directory: &str, links: Links, room: usize) -> Result<Option<String>, String> {
-    match files::read(&format!("{directory}/{NAME}"), links, room) {
+/// What of `path` lies below `root`, by whole names.
+fn below<'a>(path: &'a str, root: &str) -> Option<&'a str> {
+    let rest = path.strip_prefix(root.trim_end_matches('/'))?;
+    (rest.is_empty() || rest.starts_with('/')).then_some(rest)
+}
+
+fn load_one(directory: &Directory, links: Links, room: usize) -> Result<Option<String>, Failure> {
+    let file = &directory.file;
+    match files::read(&format!("{}/{NAME}", directory.guest), links, room) {
         Ok(bytes) => match String::from_utf8(bytes) {
             Ok(text) => Ok(Some(text)),
-            Err(error) => Err(format!(
-                "AGENTS.md is not UTF-8: byte {} is not; save it as UTF-8",
+            Err(error) => Err(Failure::Rejected(format!(
+                "{file} is not UTF-8: byte {} is not; save it as UTF-8",
                 error.utf8_error().valid_up_to()
-            )),
+            ))),
         },
         Err(ReadError::Missing) => Ok(None),
-        Err(error) => Err(explain(&error, room)),
+        Err(error) => Err(explain(file, &error, room)),
     }
 }
 
-fn explain(error: &ReadError, room: usize) -> String {
-    match error {
-        ReadError::Link => "AGENTS.md is a symbolic link, which this profile does not follow; put the text into the file \
-                            itself or set follow_symlink = \"inside-workspace\""
+fn explain(file: &str, error: &ReadError, room: usize) -> Failure {
+    let why = match error {
+        ReadError::Link => "is a symbolic link, which this profile does not follow; put the text into the file itself \
+                            or set follow_symlink = \"inside-workspace\""
             .to_owned(),
-        ReadError::Outside => "AGENTS.md is a symbolic link that leads out of the workspace; only links inside it are followed".to_owned(),
-        ReadError::Dangling => "AGENTS.md is a symbolic link to something that does not exist".to_owned(),
-        ReadError::NotRegular => "AGENTS.md is not a regular file".to_owned(),
+        ReadError::Outside => "is a symbolic link that leads out of the workspace; only links inside it are followed".to_owned(),
+        ReadError::Dangling => "is a symbolic link to something that does not exist".to_owned(),
+        ReadError::NotRegular => "is not a regular file".to_owned(),
         ReadError::TooLarge(size) => {
             let has = size.map_or(String::new(), |bytes| format!(": it has {bytes}"));
             let of = if room == MAX_BYTES { "" } else { " of what the files above it leave" };
-            format!("AGENTS.md is larger than {room} bytes{of}{has}; it is refused rather than cut")
+            format!("is larger than {room} bytes{of}{has}; it is refused rather than cut")
         }
-        ReadError::Denied => "AGENTS.md cannot be read: the grant of this plugin does not cover it".to_owned(),
-        ReadError::Missing | ReadError::Other(_) => format!("AGENTS.md cannot be read: {error}"),
-    }
+        ReadError::Denied => return Failure::Denied(format!("{file} cannot be read: the grant of this plugin does not cover it")),
+        ReadError::Missing | ReadError::Other(_) => return Failure::Unavailable(format!("{file} cannot be read: {error}")),
+    };
+    Failure::Rejected(format!("{file} {why}"))
 }
 
 /// Without one leading byte-order mark.
@@ -101,8 +125,15 @@ mod tests {
         }
     }
 
+    fn said(failure: Failure) -> String {
+        match failure {
+            Failure::Rejected(text) => text,
+            other => panic!("{other:?}"),
+        }
+    }
+
     fn load_from(workspace: &Path, config: &Config) -> Result<Option<String>, String> {
-        load(&places(workspace), config)
+        load(&places(workspace), config).map_err(said)
     }
 
     fn with(bytes: &[u8]) -> Result<Option<String>, String> {
@@ -217,16 +248,39 @@ mod tests {
             scope: Scope::Ancestors,
             ..Config::default()
         };
-        assert_eq!(load(&places, &config), Ok(Some("root\n\nleaf".to_owned())));
-        assert_eq!(
-            load(&places, &Config::default()),
-            Ok(Some("leaf".to_owned()))
-        );
-        fs::write(dir.path().join("a").join(NAME), "x".repeat(65_530)).unwrap();
-        assert!(
-            load(&places, &config)
-                .unwrap_err()
-                .contains("of what the files above it leave")
-        );
+        let loaded = |config: &Config| load(&places, config).map_err(said);
+        assert_eq!(loaded(&config), Ok(Some("root\n\nleaf".to_owned())));
+        assert_eq!(loaded(&Config::default()), Ok(Some("leaf".to_owned())));
+        let middle = dir.path().join("a").join(NAME);
+        fs::write(&middle, "x".repeat(65_532)).unwrap();
+        assert!(loaded(&config).unwrap_err().contains(
+            "AGENTS.md is larger than 0 bytes of what the files above it leave: it has 4"
+        ));
+        fs::write(&middle, "x".repeat(65_533)).unwrap();
+        let says = loaded(&config).unwrap_err();
+        assert!(says.starts_with(middle.to_str().unwrap()), "{says}");
+    }
+    #[test]
+    fn ws_32_a_sibling_with_a_longer_name_is_not_below() {
+        for (path, root, rest) in [
+            ("/repo", "/repo", Some("")),
+            ("/repo/a/b", "/repo", Some("/a/b")),
+            ("/repo-other/a", "/repo", None),
+            ("/a/b", "/", Some("/a/b")),
+        ] {
+            assert_eq!(below(path, root), rest, "{path} {root}");
+        }
+    }
+
+    #[test]
+    fn an_unreadable_file_is_unavailable_and_one_outside_the_grant_denied() {
+        for (error, denied) in [
+            (ReadError::Denied, true),
+            (ReadError::Other("too many open files".to_owned()), false),
+        ] {
+            let failure = explain(NAME, &error, MAX_BYTES);
+            assert_eq!(matches!(failure, Failure::Denied(_)), denied);
+            assert_eq!(matches!(failure, Failure::Unavailable(_)), !denied);
+        }
     }
 }

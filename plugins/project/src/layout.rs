@@ -2,6 +2,7 @@
 //! its top (WS-20 to WS-23).
 
 use crate::Places;
+use sectile_sdk::Failure;
 use sectile_sdk::files::{self, Kind};
 use std::collections::BTreeMap;
 
@@ -9,24 +10,29 @@ const MAX_ENTRIES: usize = 64;
 const MAX_CHARS: usize = 16_384;
 
 /// The body of the section.
-pub(crate) fn render(places: &Places) -> Result<String, String> {
-    let root = places.repository.as_deref().unwrap_or(&places.workspace);
-    let mut layout = Layout::default();
-    files::list(root, |name, kind| layout.add(name, kind))
-        .map_err(|e| format!("the top level of the project cannot be listed: {e}"))?;
-    let (named, root) = match &places.repository_root {
-        Some(root) => ("the repository root", escape(root)),
-        None => ("the working directory", "None detected".to_owned()),
+pub(crate) fn render(places: &Places) -> Result<String, Failure> {
+    let (named, directory) = match &places.repository {
+        Some(repository) => ("the repository root", repository),
+        None if places.is_repository_root() => ("the repository root", &places.workspace),
+        None => ("the working directory", &places.workspace),
     };
+    let mut layout = Layout::default();
+    files::list(directory, |name, kind| layout.add(name, kind)).map_err(|e| {
+        Failure::Unavailable(format!("the top level of {named} cannot be listed: {e}"))
+    })?;
     let text = format!(
-        "Working directory: {}\nRepository root: {root}\nTop-level layout of {named}:\n{}",
+        "Working directory: {}\nRepository root: {}\nTop-level layout of {named}:\n{}",
         escape(&places.working_directory),
+        places
+            .repository_root
+            .as_deref()
+            .map_or("None detected".to_owned(), escape),
         layout.lines()
     );
     match text.chars().count() {
-        chars if chars > MAX_CHARS => Err(format!(
+        chars if chars > MAX_CHARS => Err(Failure::Rejected(format!(
             "the project context has {chars} characters; at most {MAX_CHARS} are allowed"
-        )),
+        ))),
         _ => Ok(text),
     }
 }
@@ -44,7 +50,8 @@ impl Layout {
         if name == ".git" {
             return;
         }
-        // What is not Unicode on the host arrives with the replacement character.
+        // A name that is not UTF-8 arrives with the replacement character in it;
+        // one that really holds it cannot be told apart and counts as omitted too.
         if name.contains('\u{fffd}') {
             self.omitted += 1;
             return;
@@ -107,12 +114,48 @@ mod tests {
 
     fn render_at(dir: &Path, repository_root: Option<&str>) -> Result<String, String> {
         let path = dir.to_str().unwrap().to_owned();
-        render(&Places {
+        let places = Places {
             working_directory: "/work/<here>\n&".to_owned(),
             repository_root: repository_root.map(str::to_owned),
             workspace: path,
             repository: None,
-        })
+        };
+        render(&places).map_err(|failure| format!("{failure:?}"))
+    }
+
+    #[test]
+    fn ws_20_the_layout_is_of_what_was_listed() {
+        let (inner, outer) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fs::write(inner.path().join("inner"), "").unwrap();
+        fs::write(outer.path().join("outer"), "").unwrap();
+        let mut places = Places {
+            working_directory: "/r/w".to_owned(),
+            repository_root: Some("/r".to_owned()),
+            workspace: inner.path().to_str().unwrap().to_owned(),
+            repository: Some(outer.path().to_str().unwrap().to_owned()),
+        };
+        let above = "Working directory: /r/w\nRepository root: /r\nTop-level layout of ";
+        assert_eq!(
+            render(&places).unwrap(),
+            format!("{above}the repository root:\n- outer")
+        );
+        places.repository = None;
+        assert_eq!(
+            render(&places).unwrap(),
+            format!("{above}the working directory:\n- inner")
+        );
+    }
+
+    #[test]
+    fn f17_memory_does_not_grow_with_the_directory() {
+        let mut layout = Layout::default();
+        for n in (0..100_000).rev() {
+            layout.add(format!("{n:06}"), Kind::File);
+            assert!(layout.shown.len() <= MAX_ENTRIES);
+        }
+        let lines = layout.lines();
+        assert!(lines.starts_with("- 000000\n"));
+        assert!(lines.ends_with("- 000063\n(99936 more entries omitted)"));
     }
 
     #[test]
@@ -125,10 +168,10 @@ mod tests {
             fs::create_dir(dir.path().join(name)).unwrap();
         }
         std::os::unix::fs::symlink("a", dir.path().join("link")).unwrap();
-        let text = render_at(dir.path(), Some("/work")).unwrap();
+        let text = render_at(dir.path(), Some("/work/<here>\n&")).unwrap();
         assert_eq!(
             text,
-            "Working directory: /work/&lt;here&gt;\\n&amp;\nRepository root: /work\n\
+            "Working directory: /work/&lt;here&gt;\\n&amp;\nRepository root: /work/&lt;here&gt;\\n&amp;\n\
              Top-level layout of the repository root:\n- .hidden\n- Z\n- a\n- b\n- link@\n- src/\n- é"
         );
     }

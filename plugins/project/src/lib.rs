@@ -13,12 +13,12 @@ impl Section for Project {
         let places = Places::granted()?;
         match id {
             "runtime/user-project-context" => {
-                let text = layout::render(&places).map_err(Failure::Rejected)?;
+                let text = layout::render(&places)?;
                 Ok(Some(Body::new(text).attribute("format_version", "1")))
             }
             "project/AGENTS.md" => {
                 let config = config::parse(&host::config()).map_err(Failure::InvalidInput)?;
-                let text = instructions::load(&places, &config).map_err(Failure::Rejected)?;
+                let text = instructions::load(&places, &config)?;
                 Ok(text.map(Body::new))
             }
             other => Err(Failure::InvalidInput(format!(
@@ -51,5 +51,10 @@ impl Places {
             workspace: open("workspace").ok_or_else(missing)?,
             repository: open("repository"),
         })
+    }
+
+    /// Whether the workspace is the repository itself.
+    fn is_repository_root(&self) -> bool {
+        self.repository_root.as_deref() == Some(self.working_directory.as_str())
     }
 }
