@@ -39,6 +39,17 @@ pub struct Block {
     pub state: Option<ProviderState>,
 }
 
+impl Block {
+    /// The text of a text block.
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        match &self.kind {
+            BlockKind::Text { text } => Some(text),
+            _ => None,
+        }
+    }
+}
+
 impl From<BlockKind> for Block {
     fn from(kind: BlockKind) -> Self {
         Self { kind, state: None }

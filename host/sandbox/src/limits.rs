@@ -98,10 +98,10 @@ pub struct CompileLimits {
     pub modules: u32,
     /// Address space of the compiling process, in bytes.
     pub memory: u64,
-    /// Wall time of a compilation of up to 1 MiB; each further MiB adds [`CompileLimits::time_per_mib`].
+    /// Wall time of a compilation of up to 512 KiB.
     pub time: Duration,
-    /// See [`CompileLimits::time`].
-    pub time_per_mib: Duration,
+    /// What each further 256 KiB adds to it.
+    pub more_time: Duration,
 }
 
 impl Default for CompileLimits {
@@ -114,7 +114,7 @@ impl Default for CompileLimits {
             modules: 64,
             memory: 1 << 30,
             time: Duration::from_millis(1800),
-            time_per_mib: Duration::from_secs(2),
+            more_time: Duration::from_secs(1),
         }
     }
 }
@@ -122,9 +122,10 @@ impl Default for CompileLimits {
 impl CompileLimits {
     /// Wall time allowed for a component of `bytes` bytes.
     pub(crate) fn time_for(&self, bytes: usize) -> Duration {
-        let further = u32::try_from(bytes >> 20).unwrap_or(u32::MAX);
+        let further = bytes.saturating_sub(512 << 10).div_ceil(256 << 10);
+        let further = u32::try_from(further).unwrap_or(u32::MAX);
         self.time
-            .saturating_add(self.time_per_mib.saturating_mul(further))
+            .saturating_add(self.more_time.saturating_mul(further))
     }
 }
 
@@ -152,7 +153,8 @@ mod tests {
     fn pl_19_large_components_get_more_time_and_never_overflow() {
         let limits = CompileLimits::default();
         assert_eq!(limits.time_for(1000), limits.time);
-        assert!(limits.time_for(3 << 20) > limits.time_for(2 << 20));
+        assert_eq!(limits.time_for(512 << 10), limits.time);
+        assert!(limits.time_for(513 << 10) > limits.time);
         let _ = limits.time_for(usize::MAX);
     }
 }

@@ -1,6 +1,7 @@
 //! What a guest says: log lines, stdout and stderr, bounded and escaped (PL-26).
 
 use crate::error::one_line;
+use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Where a line came from.
@@ -27,6 +28,20 @@ pub enum LogLevel {
     Warn,
     /// Something failed.
     Error,
+}
+
+impl fmt::Display for LogSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Log(LogLevel::Trace) => "trace",
+            Self::Log(LogLevel::Debug) => "debug",
+            Self::Log(LogLevel::Info) => "info",
+            Self::Log(LogLevel::Warn) => "warn",
+            Self::Log(LogLevel::Error) => "error",
+            Self::Stdout => "stdout",
+            Self::Stderr => "stderr",
+        })
+    }
 }
 
 /// One line of a guest.

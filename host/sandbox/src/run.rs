@@ -84,9 +84,12 @@ fn explain(error: &wasmtime::Error, export: &'static str, limits: &Limits) -> Sa
         Some(Trap::Interrupt) => return exceeded(LimitKind::Time),
         _ => {}
     }
-    // Wasmtime keeps these two errors to itself; the words are pinned by tests.
+    // Wasmtime keeps these errors to itself; the words are pinned by tests.
     if text.contains("fuel") {
         return exceeded(LimitKind::Output);
+    }
+    if text.contains("handle limit exceeded") {
+        return exceeded(LimitKind::Handles);
     }
     if text.contains("resource limit exceeded") {
         return exceeded(LimitKind::Instances);

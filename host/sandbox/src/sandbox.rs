@@ -97,6 +97,19 @@ impl Sandbox {
     /// # Errors
     /// Any of the loading errors of [`SandboxError`].
     pub fn load(&self, bytes: &[u8]) -> Result<Loaded, SandboxError> {
+        self.load_with(bytes, &self.0.config.compiler)
+    }
+
+    /// The same for a component that is part of the program (PL-18): it is
+    /// compiled in this process, in the time it takes.
+    ///
+    /// # Errors
+    /// Any of the loading errors of [`SandboxError`].
+    pub fn load_bundled(&self, bytes: &'static [u8]) -> Result<Loaded, SandboxError> {
+        self.load_with(bytes, &Compiler::InProcess)
+    }
+
+    fn load_with(&self, bytes: &[u8], compiler: &Compiler) -> Result<Loaded, SandboxError> {
         compile::check(bytes, &self.0.config.compile_limits)?;
         let digest = Digest::from_bytes(Sha256::digest(bytes).into());
         let mut warnings = Vec::new();
@@ -104,7 +117,7 @@ impl Sandbox {
         let from_cache = cached.is_some();
         let component = match cached {
             Some(component) => component,
-            None => self.compile(bytes, &digest, &mut warnings)?,
+            None => self.compile(bytes, compiler, &digest, &mut warnings)?,
         };
         let plugin = self.link(&component, digest)?;
         Ok(Loaded {
@@ -130,16 +143,13 @@ impl Sandbox {
     fn compile(
         &self,
         bytes: &[u8],
+        compiler: &Compiler,
         digest: &Digest,
         warnings: &mut Vec<String>,
     ) -> Result<Component, SandboxError> {
         let inner = &*self.0;
-        let artifact = compile::compile(
-            &inner.engine,
-            &inner.config.compiler,
-            bytes,
-            &inner.config.compile_limits,
-        )?;
+        let artifact =
+            compile::compile(&inner.engine, compiler, bytes, &inner.config.compile_limits)?;
         let component = self.deserialize(&artifact)?;
         if let Some(cache) = &inner.cache
             && let Err(error) = cache.put(&inner.engine, digest, &artifact)

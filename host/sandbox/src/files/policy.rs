@@ -13,6 +13,18 @@ pub enum Access {
     ReadWrite,
 }
 
+impl Access {
+    /// Its name in manifests and JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::List => "list",
+            Self::Read => "read",
+            Self::ReadWrite => "read-write",
+        }
+    }
+}
+
 /// A glob that does not parse.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{pattern}` is not a path pattern: {why}")]
