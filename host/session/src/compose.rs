@@ -1,0 +1,165 @@
+//! The way of the data: sections rendered, sampled, prepared.
+
+use crate::conversation::InMemoryConversation;
+use crate::error::SessionError;
+use crate::host::Host;
+use crate::render::RenderedSection;
+use sectile_engine::{ContextInput, PreparedModelCall, SpanSource, prepare};
+use sectile_manifest::Placement;
+use sectile_model::{SectionSource, SystemPart};
+use sectile_prompt::{OnError, Outcome, SampleId};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A context window as it would be sent (CE-22).
+#[derive(Debug)]
+pub struct Composition {
+    /// The request, its budget and its provenance.
+    pub call: PreparedModelCall,
+    /// What the operator should know.
+    pub warnings: Vec<String>,
+}
+
+/// One part of a request, for people: what it is, where it lies, how large it is.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Part {
+    /// `system`, `message` or `tool`.
+    pub region: &'static str,
+    /// Key, section, message id or tool.
+    pub name: String,
+    /// Who produced it, when a plugin did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plugin: Option<SectionSource>,
+    /// First byte of the request's compact JSON.
+    pub start: u64,
+    /// One past the last.
+    pub end: u64,
+    /// Estimated tokens.
+    pub tokens: u64,
+}
+
+impl Host {
+    /// Composes the context window that `conversation` would be sent with. With
+    /// a `message` the user asks it first. The sample is taken into
+    /// `conversation`; for a preview, give a copy.
+    ///
+    /// # Errors
+    /// [`SessionError::Section`] when a section fails (WS-5); nothing is sampled then.
+    pub fn compose(
+        &self,
+        conversation: &mut InMemoryConversation,
+        message: Option<&str>,
+        id: &SampleId,
+    ) -> Result<Composition, SessionError> {
+        let mut warnings = self.warnings();
+        let mut system = vec![self.profile.system_part()];
+        let (mut outcomes, mut causes) = (BTreeMap::new(), BTreeMap::new());
+        for rendered in self.render_all(message) {
+            let section = rendered.section.spec.id().clone();
+            warnings.extend(
+                rendered
+                    .warnings
+                    .iter()
+                    .map(|warning| format!("{section}: {warning}")),
+            );
+            if rendered.section.placement == Placement::System {
+                system.extend(self.system_part(rendered, &mut warnings)?);
+                continue;
+            }
+            let outcome = match rendered.body {
+                Ok(Some(body)) => Outcome::Present(body),
+                Ok(None) => Outcome::Absent,
+                Err(failure) => {
+                    causes.insert(section.clone(), failure.cause);
+                    Outcome::Failed(failure.reason)
+                }
+            };
+            outcomes.insert(section, outcome);
+        }
+        let mut next = conversation.clone();
+        if let Some(message) = message {
+            next.ask(message);
+        }
+        let omitted =
+            next.sample(&self.world, &outcomes, id)
+                .map_err(|error| SessionError::Section {
+                    cause: causes
+                        .get(&error.section)
+                        .copied()
+                        .unwrap_or("body_refused"),
+                    section: error.section.to_string(),
+                    code: error.code,
+                    reason: error.reason,
+                })?;
+        warnings.extend(
+            omitted
+                .iter()
+                .map(|error| format!("{error}; it counts as unchanged")),
+        );
+        let call = prepare(&ContextInput {
+            model: &self.model,
+            compact_rule: self.profile.compact_rule,
+            displaced: self.profile.displaced,
+            system: &system,
+            conversation: next.conversation(),
+            tools: &[],
+        })?;
+        *conversation = next;
+        Ok(Composition { call, warnings })
+    }
+
+    /// A section in the system context: a part of its own, in its marker.
+    fn system_part(
+        &self,
+        rendered: RenderedSection,
+        warnings: &mut Vec<String>,
+    ) -> Result<Option<SystemPart>, SessionError> {
+        let spec = &rendered.section.spec;
+        match rendered.body {
+            Ok(None) => Ok(None),
+            Ok(Some(body)) => Ok(Some(SystemPart {
+                key: spec.id().to_string(),
+                content: self.world.wrap(spec, &body)?,
+                source: Some(Arc::clone(&spec.source)),
+            })),
+            Err(failure) if spec.on_error == OnError::Omit => {
+                warnings.push(format!("{}: {}; it is left out", spec.id(), failure.reason));
+                Ok(None)
+            }
+            Err(failure) => Err(failure.of(&rendered.section)),
+        }
+    }
+}
+
+impl Composition {
+    /// The parts of the request, in their order.
+    #[must_use]
+    pub fn parts(&self) -> Vec<Part> {
+        let spans = self.call.spans();
+        let part = |span: &sectile_engine::Span<'_>| {
+            let (region, name, plugin) = match &span.source {
+                SpanSource::Frame => return None,
+                SpanSource::System { key, section } => ("system", (*key).to_owned(), *section),
+                SpanSource::Tool { name } => ("tool", (*name).to_owned(), None),
+                SpanSource::Message { index, provenance } => {
+                    let section = provenance.section.as_deref();
+                    let name = section.map_or_else(
+                        || format!("message {}", index + 1),
+                        |s| s.section.to_string(),
+                    );
+                    ("message", name, section)
+                }
+            };
+            Some(Part {
+                region,
+                name,
+                plugin: plugin.cloned(),
+                start: span.start,
+                end: span.end,
+                tokens: (span.end - span.start).div_ceil(4),
+            })
+        };
+        spans.iter().filter_map(part).collect()
+    }
+}
