@@ -47,6 +47,14 @@ pub fn large_output() -> String {
     "x".repeat(32 << 20)
 }
 
+/// A body that says it has a gigabyte and has a few bytes.
+pub fn crafted_length() -> String {
+    const CLAIMED: usize = 1 << 30;
+    let real = std::mem::ManuallyDrop::new(String::from("short"));
+    // Wrong on purpose: nothing in the guest looks at the bytes before the host does.
+    unsafe { String::from_raw_parts(real.as_ptr().cast_mut(), CLAIMED, CLAIMED) }
+}
+
 /// How often this instance was called: always once, when every call is fresh.
 pub fn state() -> String {
     static CALLS: AtomicU32 = AtomicU32::new(0);

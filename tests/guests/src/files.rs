@@ -52,7 +52,7 @@ mod wasm {
         let mut out = String::new();
         for line in lines.lines() {
             let outcome = run(&roots, line);
-            let outcome = outcome.unwrap_or_else(|e| format!("{e:?}"));
+            let outcome = outcome.unwrap_or_else(|code| code.name().to_owned());
             out.push_str(&format!("{line} => {outcome}\n"));
         }
         out
@@ -155,7 +155,7 @@ mod wasm {
         for _ in 0..100_000 {
             match open(&roots.0[0].0, "open+directory", ".") {
                 Ok(dir) => kept.push(dir),
-                Err(e) => return format!("{} then {e:?}", kept.len()),
+                Err(code) => return format!("{} then {}", kept.len(), code.name()),
             }
         }
         format!("{} open", kept.len())
@@ -167,7 +167,7 @@ mod wasm {
         let roots = Roots(get_directories());
         let mut seen = std::collections::BTreeSet::new();
         for _ in 0..20_000 {
-            seen.insert(read(&roots.0[0].0, path).unwrap_or_else(|e| format!("{e:?}")));
+            seen.insert(read(&roots.0[0].0, path).unwrap_or_else(|code| code.name().to_owned()));
         }
         seen.into_iter().collect::<Vec<_>>().join("\n")
     }
