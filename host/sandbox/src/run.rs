@@ -78,20 +78,20 @@ fn explain(error: &wasmtime::Error, export: &'static str, limits: &Limits) -> Sa
         let LimitHit { which, limit } = limit_hit(which, limits);
         SandboxError::LimitExceeded { which, limit }
     };
-    let text = format!("{error:#}");
+    let reason = error.root_cause().to_string();
     match error.downcast_ref::<Trap>() {
         Some(Trap::StackOverflow) => return exceeded(LimitKind::Stack),
         Some(Trap::Interrupt) => return exceeded(LimitKind::Time),
         _ => {}
     }
     // Wasmtime keeps these errors to itself; the words are pinned by tests.
-    if text.contains("fuel") {
+    if reason.contains("fuel") {
         return exceeded(LimitKind::Output);
     }
-    if text.contains("handle limit exceeded") {
+    if reason.contains("handle limit exceeded") {
         return exceeded(LimitKind::Handles);
     }
-    if text.contains("resource limit exceeded") {
+    if reason.contains("resource limit exceeded") {
         return exceeded(LimitKind::Instances);
     }
     let kind = match (
@@ -100,7 +100,7 @@ fn explain(error: &wasmtime::Error, export: &'static str, limits: &Limits) -> Sa
     ) {
         (Some(I32Exit(code)), _) => format!("it exited with status {code}"),
         (_, Some(trap)) => trap.to_string(),
-        _ => error.root_cause().to_string(),
+        _ => reason,
     };
     SandboxError::Trap {
         export,

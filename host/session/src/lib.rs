@@ -3,6 +3,26 @@
 //! [`Host::open`] finds the workspace, its plugins and their grants;
 //! [`Host::compose`] renders every enabled section, takes a World State sample
 //! into an in-memory conversation and hands all three regions to the engine.
+//!
+//! ```no_run
+//! use sectile_prompt::SampleId;
+//! use sectile_registry::Dirs;
+//! use sectile_sandbox::Compiler;
+//! use sectile_session::{Host, HostOptions, InMemoryConversation};
+//!
+//! let host = Host::open(HostOptions {
+//!     workspace: None,
+//!     profile: None,
+//!     // Foreign plugins deserve a process of their own: see `Compiler::Worker`.
+//!     compiler: Compiler::InProcess,
+//!     dirs: Dirs::from_environment()?,
+//! })?;
+//! let mut conversation = InMemoryConversation::default();
+//! let id = SampleId { turn: "1".into(), model_call: 1, sample: 1 };
+//! let composed = host.compose(&mut conversation, Some("What is this project?"), &id)?;
+//! println!("{}", serde_json::to_string(&composed.call.request)?);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod compose;
 mod config;
