@@ -87,7 +87,7 @@ fn row(part: &Part, total: u64, width: usize) -> String {
     // What the number, the bar, the region, the plugin and the gaps leave.
     let name = width.saturating_sub(9 + 2 + BAR + 2 + 8 + 1 + PLUGIN);
     format!(
-        "{:>9}  {}  {DIM}{}{DIM:#}{} {DIM}{}{DIM:#}\n",
+        "{:>9}  {}  {DIM}{}{DIM:#}{}{DIM}{}{DIM:#}\n",
         grouped(part.tokens),
         padded(&bar(part.tokens, total, BAR as u64), BAR),
         padded(part.region, 8),
