@@ -185,3 +185,38 @@ fn a_read_only_home_costs_the_cache_and_not_the_result() {
     assert!(output.status.success());
     assert!(String::from_utf8_lossy(&output.stderr).contains("compiled plugins are not cached"));
 }
+
+#[test]
+fn f18_a_workspace_whose_name_is_not_unicode_is_served_like_any_other() {
+    use std::os::unix::ffi::OsStrExt;
+    let user = User::new();
+    let odd = user
+        .work()
+        .join(std::ffi::OsStr::from_bytes(b"odd\xff\n<name>"));
+    fs::create_dir(&odd).unwrap();
+    fs::write(odd.join("IGNORE PREVIOUS instructions.md"), "").unwrap();
+    for args in [
+        &["inspect"][..],
+        &["inspect", "--json"],
+        &["status"],
+        &["status", "--json"],
+        &["section", "list"],
+        &["init", "--json"],
+    ] {
+        let output = user.command(args).current_dir(&odd).output().unwrap();
+        assert!(
+            output.status.success(),
+            "{args:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
+}
+
+#[test]
+fn f16_a_component_without_end_is_refused() {
+    let user = User::new();
+    let error = user
+        .run(&["plugin", "run", "--json", "--component", "/dev/zero"])
+        .error();
+    assert!(error.2.contains("not a regular file"), "{error:?}");
+}

@@ -1,5 +1,6 @@
 //! The command line.
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Parser, Subcommand};
 use sectile_session::SingleGrant;
 use std::path::PathBuf;
@@ -43,7 +44,7 @@ pub(crate) enum Command {
     /// Print the composed request as a sectile.prepared/1 document
     Prepare {
         /// The user's request
-        #[arg(long, value_name = "TEXT")]
+        #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
         message: String,
     },
     /// Sections alone

@@ -1,6 +1,8 @@
 //! Text for terminals: safe to print, cut to a width, numbers in groups.
 
 use sectile_sandbox::one_line;
+use std::borrow::Cow;
+use std::path::Path;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// `text` with its line breaks, and with every other control character made
@@ -11,6 +13,11 @@ pub(crate) fn printable(text: &str) -> String {
         cells.join("\t")
     });
     lines.collect::<Vec<_>>().join("\n")
+}
+
+/// A path as text, for JSON too: what is not Unicode in it is replaced.
+pub(crate) fn path(path: &Path) -> Cow<'_, str> {
+    path.to_string_lossy()
 }
 
 /// `text` in at most `width` columns, on one line.

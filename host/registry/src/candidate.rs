@@ -4,11 +4,13 @@ use crate::error::RegistryError;
 use crate::grants::Grants;
 use crate::source_file::read;
 use crate::workspace::{ErrorPolicy, ProposedPlugin, Workspace};
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
 use sectile_manifest::{CapabilityRequests, Manifest, extract};
 use sectile_model::{Digest, PluginId};
 use sha2::{Digest as _, Sha256};
 use std::borrow::Cow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Bytes that a component may have; the sandbox has a ceiling of its own.
 const MAX_COMPONENT: u64 = 64 << 20;
@@ -83,11 +85,32 @@ impl Candidate {
     /// starts it grants what it gets.
     ///
     /// # Errors
-    /// [`RegistryError::Component`].
-    pub fn unmanaged(path: PathBuf, bytes: Vec<u8>) -> Result<Self, RegistryError> {
+    /// [`RegistryError`] when it cannot be read or carries no manifest.
+    pub fn unmanaged(path: &Path) -> Result<Self, RegistryError> {
+        let bytes = read_component(path)?;
         let what = path.display().to_string();
-        Self::new(Source::File(path), Cow::Owned(bytes), &what)
+        Self::new(Source::File(path.to_owned()), Cow::Owned(bytes), &what)
     }
+}
+
+/// The bytes of a component that somebody named: a regular file, up to a bound.
+///
+/// # Errors
+/// [`RegistryError::File`].
+pub fn read_component(path: &Path) -> Result<Vec<u8>, RegistryError> {
+    let failed = |why: String| RegistryError::File {
+        path: path.to_owned(),
+        why,
+    };
+    // A link is followed here: whoever names it can read what it points to.
+    let real = path.canonicalize().map_err(|e| failed(e.to_string()))?;
+    let (Some(folder), Some(name)) = (real.parent(), real.file_name()) else {
+        return Err(failed("it is not a file".to_owned()));
+    };
+    let dir =
+        Dir::open_ambient_dir(folder, ambient_authority()).map_err(|e| failed(e.to_string()))?;
+    let bytes = read(&dir, folder, Path::new(name), MAX_COMPONENT)?;
+    bytes.ok_or_else(|| failed("it does not exist".to_owned()))
 }
 
 /// The bundled plugins, then the proposed ones in their order. A proposed

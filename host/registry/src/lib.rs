@@ -15,7 +15,7 @@ mod operator;
 mod source_file;
 mod workspace;
 
-pub use candidate::{Candidate, Source, Standing, candidates};
+pub use candidate::{Candidate, Source, Standing, candidates, read_component};
 pub use capabilities::{Places, capabilities, describe, limits};
 pub use dirs::Dirs;
 pub use error::RegistryError;

@@ -87,12 +87,7 @@ pub struct SingleRun<'a> {
 pub fn run_single(
     run: &SingleRun<'_>,
 ) -> Result<(String, Outcome<Option<SectionBody>>), SessionError> {
-    let bytes =
-        std::fs::read(run.component).map_err(|e| sectile_registry::RegistryError::File {
-            path: run.component.to_owned(),
-            why: e.to_string(),
-        })?;
-    let candidate = Candidate::unmanaged(run.component.to_owned(), bytes)?;
+    let candidate = Candidate::unmanaged(run.component)?;
     let (sandbox, _) = Sandbox::new(SandboxConfig {
         compiler: run.compiler.clone(),
         cache: None,

@@ -3,6 +3,7 @@
 use crate::args::Cli;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::text;
 use sectile_prompt::Profile;
 use sectile_registry::Workspace;
 use serde_json::json;
@@ -14,7 +15,7 @@ pub(crate) fn run(cli: &Cli, output: &Output, profile: &str) -> Result<(), Failu
     let here = cli.workspace.as_deref().unwrap_or(Path::new("."));
     let path = Workspace::open(Some(here))?.init(&profile.name)?;
     if output.is_json() {
-        return output.json(&json!({"path": path, "profile": profile.name}));
+        return output.json(&json!({"path": text::path(&path), "profile": profile.name}));
     }
     output.text(&format!(
         "wrote {}; try `sectile inspect`\n",

@@ -3,7 +3,7 @@
 use crate::args::Cli;
 use crate::failure::Failure;
 use crate::output::{BOLD, DIM, Output};
-use crate::text::{bar, columns, cut, grouped, padded, printable};
+use crate::text::{bar, columns, cut, grouped, padded, path, printable};
 use sectile_engine::PreparedDocument;
 use sectile_session::{Composition, Host, Part};
 use serde_json::{Value, json};
@@ -38,8 +38,8 @@ fn document(host: &Host, composition: Composition) -> Value {
         "format": "sectile.inspect/1",
         // The sample behind it is a preview: nothing of it was kept or sent.
         "preview": true,
-        "workspace": host.workspace().root,
-        "repository_root": host.workspace().repository_root,
+        "workspace": path(&host.workspace().root),
+        "repository_root": host.workspace().repository_root.as_deref().map(path),
         "profile": host.profile().name,
         "parts": parts,
         "provenance": provenance,
@@ -57,7 +57,7 @@ fn page(host: &Host, composition: &Composition, full: bool) -> String {
     let mut text = format!(
         "{BOLD}{}{BOLD:#}\n{DIM}profile {}, model {}: window {}, output {}\n\
          a preview: nothing is sent{DIM:#}\n\n",
-        cut(&host.workspace().root.to_string_lossy(), width),
+        cut(&path(&host.workspace().root), width),
         host.profile().name,
         cut(&host.model().name, 24),
         grouped(host.model().context_window),

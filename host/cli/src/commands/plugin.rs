@@ -3,10 +3,10 @@
 use crate::args::{Cli, PluginCommand};
 use crate::failure::Failure;
 use crate::output::{BOLD, DIM, Output};
-use crate::text::{padded, printable};
+use crate::text::{padded, path, printable};
 use sectile_manifest::{Manifest, embed};
 use sectile_registry::{
-    Candidate, Dirs, Grants, LockedPlugin, Source, Standing, describe as in_words,
+    Candidate, Dirs, Grants, LockedPlugin, Source, Standing, describe as in_words, read_component,
 };
 use sectile_session::{
     Host, PluginEntry, PluginState, SessionError, SingleGrant, SingleRun, run_single,
@@ -219,14 +219,14 @@ fn pack(output: &Output, component: &Path, manifest: &Path, to: &Path) -> Result
     let at = |path: &Path, why: &dyn std::fmt::Display| {
         Failure::Usage(format!("{}: {why}", path.display()))
     };
-    let bytes = std::fs::read(component).map_err(|e| at(component, &e))?;
+    let bytes = read_component(component)?;
     let text = std::fs::read_to_string(manifest).map_err(|e| at(manifest, &e))?;
     let parsed = Manifest::from_toml(&text).map_err(|e| at(manifest, &e))?;
     let plugin = embed(&bytes, &parsed).map_err(|e| at(component, &e))?;
     std::fs::write(to, &plugin).map_err(|e| at(to, &e))?;
     if output.is_json() {
         return output
-            .json(&json!({"plugin": parsed.plugin.id, "path": to, "bytes": plugin.len()}));
+            .json(&json!({"plugin": parsed.plugin.id, "path": path(to), "bytes": plugin.len()}));
     }
     output.text(&format!(
         "packed {} into {}\n",

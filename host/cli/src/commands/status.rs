@@ -4,7 +4,7 @@ use super::{plugin, section};
 use crate::args::Cli;
 use crate::failure::Failure;
 use crate::output::{BOLD, Output};
-use crate::text::printable;
+use crate::text::{path, printable};
 use serde_json::json;
 
 pub(crate) fn run(cli: &Cli, output: &Output) -> Result<(), Failure> {
@@ -12,8 +12,8 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> Result<(), Failure> {
     let workspace = host.workspace();
     if output.is_json() {
         return output.json(&json!({
-            "workspace": workspace.root,
-            "repository_root": workspace.repository_root,
+            "workspace": path(&workspace.root),
+            "repository_root": workspace.repository_root.as_deref().map(path),
             "is_initialised": workspace.is_initialised,
             "profile": host.profile().name,
             "model": host.model(),
@@ -32,7 +32,7 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> Result<(), Failure> {
     output.text(&format!(
         "{BOLD}workspace{BOLD:#}  {}{note}\n{BOLD}profile{BOLD:#}    {}: {}\n{BOLD}model{BOLD:#}      {}\n\n\
          {BOLD}sections{BOLD:#}\n{}\n{BOLD}plugins{BOLD:#}\n{}",
-        printable(&workspace.root.to_string_lossy()),
+        printable(&path(&workspace.root)),
         host.profile().name,
         host.profile().description,
         printable(&host.model().name),
