@@ -98,10 +98,11 @@ fn ws_12_instructions_cannot_close_their_marker() {
 }
 
 #[test]
-fn ws_40_the_instructions_of_ancestors_need_the_option() {
+fn ws_32_the_instructions_of_ancestors_need_the_option() {
     let user = User::new();
     fs::create_dir(user.work().join(".git")).unwrap();
-    user.write("AGENTS.md", "from the root");
+    user.write("CLAUDE.md", "from the root");
+    symlink("CLAUDE.md", user.work().join("AGENTS.md")).unwrap();
     user.write(
         "sub/sectile.toml",
         "[config.\"sectile/project\"]\nscope = \"ancestors\"\n",
