@@ -199,3 +199,29 @@ fn r9_an_empty_answer_and_an_absent_one_differ() {
     assert_eq!(text(attack("echo", &asking(""))), "");
     assert_eq!(attack("absent", &Call::default()).result, Ok(None));
 }
+
+#[test]
+fn r20_randomness_is_bounded_by_the_call() {
+    assert_eq!(
+        exceeded(&attack("random-bytes", &Call::default())),
+        LimitKind::RandomBytes
+    );
+}
+
+#[test]
+fn b7_a_body_that_is_no_text_is_an_error_of_the_guest() {
+    let error = attack("bad-utf8", &Call::default()).result.unwrap_err();
+    assert_eq!(error.code(), "trap");
+    assert_eq!(error.to_string().lines().count(), 1, "{error}");
+}
+
+#[test]
+fn r9_bodies_at_the_output_ceiling_pass_and_above_it_do_not() {
+    let echo = |bytes: usize| {
+        let mut call = asking(&"x".repeat(bytes));
+        call.limits.output = 100_000;
+        attack("echo", &call)
+    };
+    assert_eq!(text(echo(99_000)).len(), 99_000);
+    assert_eq!(exceeded(&echo(100_001)), LimitKind::Output);
+}

@@ -79,6 +79,22 @@ pub fn random() -> String {
     RandomState::new().build_hasher().finish().to_string()
 }
 
+/// More randomness at once than any guest needs.
+pub fn many_random_bytes() -> String {
+    #[cfg(target_family = "wasm")]
+    return wasip2::random::random::get_random_bytes(1 << 30)
+        .len()
+        .to_string();
+    #[cfg(not(target_family = "wasm"))]
+    String::new()
+}
+
+/// A body that is no text.
+pub fn bad_utf8() -> String {
+    // Wrong on purpose: the host has to notice.
+    unsafe { String::from_utf8_unchecked(vec![b'a', 0xff, 0xfe, 0xc0]) }
+}
+
 pub fn environment() -> String {
     let vars: Vec<_> = std::env::vars().map(|(k, v)| format!("{k}={v}")).collect();
     let args: Vec<_> = std::env::args().collect();

@@ -47,6 +47,8 @@ impl Guest for Attacks {
             "sleep" => compute::sleep(),
             "time" => compute::time(),
             "random" => compute::random(),
+            "random-bytes" => compute::many_random_bytes(),
+            "bad-utf8" => compute::bad_utf8(),
             "environment" => compute::environment(),
             "log" => talk::log_storm(),
             "print" => talk::print_storm(),
