@@ -1,5 +1,6 @@
 //! `sectile plugin list`, `info`, `approve`, `pack` and `run`.
 
+use super::section::{micros, uses};
 use crate::args::{Cli, PluginCommand};
 use crate::failure::Failure;
 use crate::output::{BOLD, DIM, Output};
@@ -276,10 +277,10 @@ fn single(
             "warnings": body.as_ref().map(|b| b.warnings.clone()).unwrap_or_default(),
             "log": log,
             "refusals": refusals,
-            "elapsed_us": u64::try_from(report.elapsed.as_micros()).unwrap_or(u64::MAX),
+            "elapsed_us": micros(&report),
             "host_calls": report.host_calls,
             "memory": report.memory,
-            "capabilities_used": report.uses.iter().map(|u| json!({"path": u.path, "access": u.access.name()})).collect::<Vec<_>>(),
+            "capabilities_used": uses(&report),
         }));
     }
     match body {

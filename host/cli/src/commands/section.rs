@@ -4,7 +4,7 @@ use crate::args::{Cli, SectionCommand};
 use crate::failure::Failure;
 use crate::output::{BOLD, DIM, Output};
 use crate::text::{padded, printable};
-use sectile_prompt::Body;
+use sectile_sandbox::CallReport;
 use sectile_session::{EnabledSection, Host, RenderedSection};
 use serde_json::{Value, json};
 
@@ -53,57 +53,55 @@ pub(crate) fn table(host: &Host) -> String {
 }
 
 fn render(host: &Host, output: &Output, id: &str) -> Result<(), Failure> {
-    let rendered = host.render(id, None)?;
-    let spec = rendered.section.spec.clone();
-    let section = rendered.section.clone();
-    let warnings = rendered.warnings.clone();
-    let shown = shown(rendered);
-    if !output.is_json() {
-        output.warnings(&warnings);
-    }
-    let (body, report) = match shown {
-        Ok(shown) => shown,
-        Err(failure) => return Err(failure.of(&section).into()),
-    };
+    let RenderedSection {
+        section,
+        body,
+        warnings,
+        report,
+    } = host.render(id, None)?;
+    output.warnings(&warnings);
+    let body = body.map_err(|failure| failure.of(&section))?;
     let message = body
         .as_ref()
-        .map(|body| host.wrap(&spec, body))
+        .map(|body| host.wrap(&section.spec, body))
         .transpose()?;
     if output.is_json() {
         return output.json(&json!({
-            "id": spec.id(),
-            "tag": spec.tag,
+            "id": section.spec.id(),
+            "tag": section.spec.tag,
             "text": body.map(|body| body.text),
             "message": message,
             "warnings": warnings,
-            "elapsed_us": u64::try_from(report.elapsed.as_micros()).unwrap_or(u64::MAX),
-            "capabilities_used": report.uses.iter().map(|u| json!({"path": u.path, "access": u.access.name()})).collect::<Vec<_>>(),
+            "elapsed_us": micros(&report),
+            "capabilities_used": uses(&report),
         }));
     }
-    match message {
-        None => output.text(&format!("{DIM}The section is absent.{DIM:#}\n")),
-        Some(message) => {
-            let uses: Vec<_> = report
-                .uses
-                .iter()
-                .map(|u| format!("{} {}", u.access.name(), printable(&u.path)))
-                .collect();
-            let used = if uses.is_empty() {
-                "nothing".to_owned()
-            } else {
-                uses.join(", ")
-            };
-            output.text(&format!(
-                "{}\n\n{BOLD}{} µs{BOLD:#} {DIM}used {used}{DIM:#}\n",
-                printable(&message),
-                report.elapsed.as_micros()
-            ))
-        }
-    }
+    let Some(message) = message else {
+        return output.text(&format!("{DIM}The section is absent.{DIM:#}\n"));
+    };
+    let used: Vec<_> = report
+        .uses
+        .iter()
+        .map(|u| format!("{} {}", u.access.name(), printable(&u.path)))
+        .collect();
+    let used = if used.is_empty() {
+        "nothing".to_owned()
+    } else {
+        used.join(", ")
+    };
+    output.text(&format!(
+        "{}\n\n{BOLD}{} µs{BOLD:#} {DIM}used {used}{DIM:#}\n",
+        printable(&message),
+        micros(&report)
+    ))
 }
 
-type Shown = (Option<Body>, sectile_sandbox::CallReport);
+pub(crate) fn micros(report: &CallReport) -> u64 {
+    u64::try_from(report.elapsed.as_micros()).unwrap_or(u64::MAX)
+}
 
-fn shown(rendered: RenderedSection) -> Result<Shown, sectile_session::SectionFailure> {
-    Ok((rendered.body?, rendered.report))
+pub(crate) fn uses(report: &CallReport) -> Vec<Value> {
+    let used = report.uses.iter();
+    used.map(|u| json!({"path": u.path, "access": u.access.name()}))
+        .collect()
 }

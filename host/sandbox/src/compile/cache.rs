@@ -104,8 +104,8 @@ impl ArtifactCache {
 
 /// Component digest and engine settings in one name of fixed length.
 fn entry_name(engine: &Engine, component: &Digest) -> String {
-    struct Into3<'a>(&'a mut blake3::Hasher);
-    impl Hasher for Into3<'_> {
+    struct IntoBlake3<'a>(&'a mut blake3::Hasher);
+    impl Hasher for IntoBlake3<'_> {
         fn write(&mut self, bytes: &[u8]) {
             self.0.update(bytes);
         }
@@ -117,7 +117,7 @@ fn entry_name(engine: &Engine, component: &Digest) -> String {
     hasher.update(component.to_string().as_bytes());
     engine
         .precompile_compatibility_hash()
-        .hash(&mut Into3(&mut hasher));
+        .hash(&mut IntoBlake3(&mut hasher));
     hasher.finalize().to_hex().to_string()
 }
 
