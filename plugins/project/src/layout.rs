@@ -115,7 +115,7 @@ mod tests {
     fn render_at(dir: &Path, repository_root: Option<&str>) -> Result<String, String> {
         let path = dir.to_str().unwrap().to_owned();
         let places = Places {
-            working_directory: "/work/<here>\n&".to_owned(),
+            working_directory: "/home/me/<here>\n&".to_owned(),
             repository_root: repository_root.map(str::to_owned),
             workspace: path,
             repository: None,
@@ -168,10 +168,10 @@ mod tests {
             fs::create_dir(dir.path().join(name)).unwrap();
         }
         std::os::unix::fs::symlink("a", dir.path().join("link")).unwrap();
-        let text = render_at(dir.path(), Some("/work/<here>\n&")).unwrap();
+        let text = render_at(dir.path(), Some("/home/me/<here>\n&")).unwrap();
         assert_eq!(
             text,
-            "Working directory: /work/&lt;here&gt;\\n&amp;\nRepository root: /work/&lt;here&gt;\\n&amp;\n\
+            "Working directory: /home/me/&lt;here&gt;\\n&amp;\nRepository root: /home/me/&lt;here&gt;\\n&amp;\n\
              Top-level layout of the repository root:\n- .hidden\n- Z\n- a\n- b\n- link@\n- src/\n- é"
         );
     }
