@@ -182,3 +182,25 @@ fn ce_3_a_grown_conversation_keeps_its_beginning_byte_for_byte() {
     assert_eq!(second.messages[..first.messages.len()], first.messages[..]);
     assert_eq!(second.system, first.system);
 }
+
+#[test]
+fn ws_10a_what_no_longer_holds_is_measured_and_a_noisy_section_is_named() {
+    let mut session = Session::new();
+    for n in 0..23 {
+        fs::write(session.agents(), n.to_string()).unwrap();
+        session.compose().unwrap();
+    }
+    let composed = session.compose().unwrap();
+    assert!(
+        composed.growth.superseded_tokens > 0
+            && composed.growth.superseded_tokens < composed.growth.tokens
+    );
+    assert!(
+        composed
+            .warnings
+            .iter()
+            .any(|w| w.contains("project/AGENTS.md")),
+        "{:?}",
+        composed.warnings
+    );
+}

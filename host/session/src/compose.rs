@@ -7,7 +7,7 @@ use crate::render::RenderedSection;
 use sectile_engine::{ContextInput, PreparedModelCall, SpanSource, prepare};
 use sectile_manifest::Placement;
 use sectile_model::{SectionSource, SystemPart};
-use sectile_prompt::{OnError, Outcome, SampleId};
+use sectile_prompt::{Growth, OnError, Outcome, SampleId, SectionGrowth};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,6 +17,9 @@ use std::sync::Arc;
 pub struct Composition {
     /// The request, its budget and its provenance.
     pub call: PreparedModelCall,
+    /// How much of the conversation is World State, and how much of that no
+    /// longer holds (WS-10a).
+    pub growth: Growth,
     /// What the operator should know.
     pub warnings: Vec<String>,
 }
@@ -105,8 +108,14 @@ impl Host {
             conversation: next.conversation(),
             tools: &[],
         })?;
+        let growth = self.world.growth(&next.conversation().items);
+        warnings.extend(growth.sections.iter().filter_map(SectionGrowth::hint));
         *conversation = next;
-        Ok(Composition { call, warnings })
+        Ok(Composition {
+            call,
+            growth,
+            warnings,
+        })
     }
 
     /// A section in the system context: a part of its own, in its marker.

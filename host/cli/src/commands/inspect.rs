@@ -43,6 +43,10 @@ fn document(host: &Host, composition: Composition) -> Value {
         "profile": host.profile().name,
         "parts": parts,
         "provenance": provenance,
+        "world_state": {
+            "tokens": composition.growth.tokens,
+            "superseded_tokens": composition.growth.superseded_tokens,
+        },
         "warnings": composition.warnings,
         "prepared": PreparedDocument::from(composition.call),
     })
