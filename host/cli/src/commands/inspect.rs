@@ -46,6 +46,7 @@ fn document(host: &Host, composition: Composition) -> Value {
         "world_state": {
             "tokens": composition.growth.tokens,
             "superseded_tokens": composition.growth.superseded_tokens,
+            "superseded_percent": composition.growth.superseded_percent(composition.call.budget.conversation_tokens),
         },
         "warnings": composition.warnings,
         "prepared": PreparedDocument::from(composition.call),
