@@ -198,8 +198,8 @@ fn check(
     Ok(())
 }
 
-/// Ready when the lock pins these bytes and the operator granted them, in this
-/// workspace, at least what they ask for.
+/// Ready when the operator granted these bytes, in this workspace, at least
+/// what they ask for, and the lock, where it has a word on the plugin, agrees.
 fn standing(candidate: &Candidate, workspace: &Workspace, grants: &Grants) -> Standing {
     let required = |why: &str| Standing::ApprovalRequired {
         why: why.to_owned(),

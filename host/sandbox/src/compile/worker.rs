@@ -11,8 +11,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 use wasmtime::Engine;
 
-/// Largest artifact that the host takes from a worker.
-const MAX_ARTIFACT: u64 = 512 << 20;
+/// Bytes of machine code that the host takes from a worker, whatever the
+/// component; a large one may have [`CODE_PER_BYTE`] times its own.
+const MIN_ARTIFACT: u64 = 48 << 20;
+const CODE_PER_BYTE: u64 = 6;
 /// Largest error message that the host takes from a worker.
 const MAX_MESSAGE: u64 = 4 << 10;
 /// Exit status of a worker whose compiler rejected the component.
@@ -59,6 +61,7 @@ fn rejected(error: wasmtime::Error) -> SandboxError {
 
 fn in_worker(mut command: Command, bytes: &[u8], time: Duration) -> Result<Vec<u8>, SandboxError> {
     let failed = |e: std::io::Error| SandboxError::host("start the compiling process", e);
+    let most = MIN_ARTIFACT.max((bytes.len() as u64).saturating_mul(CODE_PER_BYTE));
     let mut child = command
         .env_clear()
         .stdin(Stdio::piped())
@@ -70,7 +73,7 @@ fn in_worker(mut command: Command, bytes: &[u8], time: Duration) -> Result<Vec<u
     let (artifact, message, ended) = thread::scope(|scope| {
         // A worker that dies early closes its pipe; its exit status says why.
         scope.spawn(move || stdin.map(|mut pipe| pipe.write_all(bytes)));
-        let artifact = scope.spawn(move || read_up_to(stdout, MAX_ARTIFACT));
+        let artifact = scope.spawn(move || read_up_to(stdout, most + 1));
         let message = scope.spawn(move || read_up_to(stderr, MAX_MESSAGE));
         let ended = wait(&mut child, time);
         (
@@ -79,6 +82,12 @@ fn in_worker(mut command: Command, bytes: &[u8], time: Duration) -> Result<Vec<u
             ended,
         )
     });
+    // The worker fails for want of a reader then, and could not say why.
+    if artifact.len() as u64 > most {
+        return Err(SandboxError::CompileStopped(format!(
+            "it makes more than {most} bytes of machine code"
+        )));
+    }
     match ended.map_err(failed)? {
         None => Err(SandboxError::CompileStopped(format!(
             "it took longer than {} ms",
@@ -166,4 +175,29 @@ fn bound_this_process(memory: u64) -> Result<(), rustix::io::Errno> {
 #[cfg(not(unix))]
 fn bound_this_process(_: u64) -> Result<(), std::io::Error> {
     Err(std::io::Error::from(std::io::ErrorKind::Unsupported))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stopped(program: &str, args: &[&str]) -> String {
+        let mut command = Command::new(program);
+        command.args(args);
+        match in_worker(command, b"component", Duration::from_secs(1)) {
+            Err(SandboxError::CompileStopped(why)) => why,
+            other => panic!("{:?}", other.map(|artifact| artifact.len())),
+        }
+    }
+
+    #[test]
+    fn pl_19_the_host_takes_no_more_from_a_worker_than_its_bound() {
+        assert!(stopped("cat", &["/dev/zero"]).contains("bytes of machine code"));
+    }
+
+    #[test]
+    fn pl_19_a_worker_that_takes_too_long_or_dies_is_stopped() {
+        assert!(stopped("sleep", &["60"]).contains("longer than 1000 ms"));
+        assert!(stopped("false", &[]).contains("ended with"));
+    }
 }
