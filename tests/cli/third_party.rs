@@ -257,3 +257,40 @@ fn pl_42_the_example_goes_from_the_compiler_to_the_context_window() {
         2
     );
 }
+
+#[test]
+fn ws_14_a_section_of_the_system_context_has_its_place_and_its_ceiling() {
+    let with_cap = |max_tokens: u32| {
+        let user = User::new();
+        let manifest = format!(
+            "[plugin]\nid = \"acme/attacks\"\nversion = \"1.0.0\"\ncontract = \"0.1\"\ndescription = \"x\"\n\
+             [[section]]\nid = \"attack/kilobytes\"\ntag = \"attack\"\nplacement = \"system\"\ncache = \"none\"\n\
+             max_tokens = {max_tokens}\n"
+        );
+        user.write(
+            "plugin.wasm",
+            sectile_tests::with_manifest(sectile_tests::ATTACKS, &manifest).unwrap(),
+        );
+        user.write(
+            "sectile.toml",
+            "[[plugin]]\nid = \"acme/attacks\"\npath = \"plugin.wasm\"\n",
+        );
+        approve(&user);
+        user
+    };
+    let prepared = with_cap(1_000).run(&["prepare", "--message", "hi"]).json();
+    let part = &prepared["request"]["system"][1];
+    assert_eq!(part["key"], "attack/kilobytes");
+    assert!(
+        part["content"]
+            .as_str()
+            .unwrap()
+            .starts_with("<attack>\n0123456789")
+    );
+    let (status, code, message) = with_cap(10).run(&["inspect", "--json"]).error();
+    assert_eq!(
+        (status, code.as_str()),
+        (1, "section_error:attack/kilobytes")
+    );
+    assert!(message.contains("may have 10"), "{message}");
+}

@@ -3,11 +3,11 @@
 use crate::conversation::InMemoryConversation;
 use crate::error::SessionError;
 use crate::host::Host;
-use crate::render::RenderedSection;
-use sectile_engine::{ContextInput, PreparedModelCall, SpanSource, prepare};
+use crate::render::{RenderedSection, SectionFailure};
+use sectile_engine::{ContextInput, PreparedModelCall, SpanSource, estimate_tokens, prepare};
 use sectile_manifest::Placement;
 use sectile_model::{SectionSource, SystemPart};
-use sectile_prompt::{Growth, OnError, Outcome, SampleId, SectionGrowth};
+use sectile_prompt::{Body, Growth, OnError, Outcome, SampleId, SectionGrowth, SectionSpec};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -125,11 +125,17 @@ impl Host {
         warnings: &mut Vec<String>,
     ) -> Result<Option<SystemPart>, SessionError> {
         let spec = &rendered.section.spec;
-        match rendered.body {
-            Ok(None) => Ok(None),
-            Ok(Some(body)) => Ok(Some(SystemPart {
+        let content = match rendered.body {
+            Ok(Some(body)) if !body.text.trim().is_empty() => {
+                self.system_content(spec, &body).map(Some)
+            }
+            Ok(_) => Ok(None),
+            Err(failure) => Err(failure),
+        };
+        match content {
+            Ok(content) => Ok(content.map(|content| SystemPart {
                 key: spec.id().to_string(),
-                content: self.world.wrap(spec, &body)?,
+                content,
                 source: Some(Arc::clone(&spec.source)),
             })),
             Err(failure) if spec.on_error == OnError::Omit => {
@@ -138,6 +144,27 @@ impl Host {
             }
             Err(failure) => Err(failure.of(&rendered.section)),
         }
+    }
+}
+
+impl Host {
+    /// The marked body, when it is within the section's ceiling (WS-14).
+    fn system_content(&self, spec: &SectionSpec, body: &Body) -> Result<String, SectionFailure> {
+        let refused = |reason: String| SectionFailure {
+            cause: "body_refused",
+            reason,
+        };
+        let content = self
+            .world
+            .wrap(spec, body)
+            .map_err(|e| refused(e.to_string()))?;
+        let (tokens, limit) = (estimate_tokens(&content), spec.max_tokens.get());
+        if tokens > limit {
+            return Err(refused(format!(
+                "it has about {tokens} tokens and may have {limit}; it is never cut"
+            )));
+        }
+        Ok(content)
     }
 }
 
