@@ -8,6 +8,7 @@ mod block;
 mod digest;
 mod item;
 mod name;
+mod provider;
 mod request;
 
 pub use block::{
@@ -17,4 +18,9 @@ pub use block::{
 pub use digest::{Digest, DigestError};
 pub use item::{Conversation, Item, MessageKind, Origin, SectionSource, Sequence, SyntheticReason};
 pub use name::{NameError, PluginId, SectionId, Tag};
+pub use provider::{
+    CacheMarks, Diagnostic, DiagnosticAction, EncodedRequest, ErrorClass, FinishReason, Finished,
+    HttpRequest, Intents, ProviderError, ProviderEvent, ProviderRequest, Retry, ThinkingIntent,
+    ToolChoice, Usage,
+};
 pub use request::{ModelCapabilities, ModelRequest, SystemPart, ToolDefinition};
