@@ -350,6 +350,31 @@ pub enum Retry {
     Compact,
 }
 
+/// What a model can do, as its adapter knows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProviderCapabilities {
+    /// Tokens of input and output together.
+    pub context_window: u64,
+    /// Tokens it may answer with.
+    pub max_output_tokens: u64,
+    /// Tokens it may think with besides.
+    pub max_reasoning_tokens: u64,
+    /// Media types of data blocks that it takes.
+    pub accepts_data: Vec<String>,
+    /// Whether it calls tools.
+    pub tool_calls: bool,
+    /// Whether one answer may call several.
+    pub parallel_tool_calls: bool,
+    /// Whether temperature and the like are taken.
+    pub sampling: bool,
+    /// Efforts of thinking by name; empty when it does not think.
+    pub thinking: Vec<String>,
+    /// Marks of a prompt cache that one request may have.
+    pub prompt_cache_marks: u32,
+    /// Whether tools may be deferred.
+    pub defer_tools: bool,
+}
+
 /// A request in the form of CL-1: one object with the fields of the engine's
 /// request and of the intents.
 impl Serialize for ProviderRequest {

@@ -16,9 +16,23 @@ mod generated {
     });
 }
 
+/// The world of provider adapters; it shares everything but its export.
+mod generated_provider {
+    wasmtime::component::bindgen!({
+        path: "../../wit/0.1",
+        world: "provider-plugin",
+        with: {
+            "sectile:plugin/types": crate::contract::sectile::plugin::types,
+            "sectile:plugin/host": crate::contract::sectile::plugin::host,
+        },
+    });
+}
+
 pub(crate) use generated::SectionPluginPre;
 pub(crate) use generated::exports::sectile::plugin::section as section_export;
 pub(crate) use generated::sectile;
+pub(crate) use generated_provider::exports::sectile::plugin::provider as provider_export;
+pub(crate) use generated_provider::{ProviderPlugin as ProviderInstance, ProviderPluginPre};
 
 /// Links `host` and `facts`; they grant nothing.
 pub(crate) fn add_to_linker(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {

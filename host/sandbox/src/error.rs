@@ -159,6 +159,14 @@ pub enum SandboxError {
     /// The plugin answered with a failure of its own.
     #[error("{}", .0.message)]
     Plugin(PluginFailure),
+    /// What the plugin gave for JSON is none.
+    #[error("the plugin gave {what} that is not valid JSON: {why}")]
+    MalformedJson {
+        /// What it gave.
+        what: &'static str,
+        /// The parser's words.
+        why: String,
+    },
     /// The host itself could not do its part.
     #[error("the sandbox could not {what}: {why}")]
     Host {
@@ -187,6 +195,7 @@ impl SandboxError {
             Self::Cancelled => "cancelled",
             Self::Busy(_) => "busy",
             Self::Plugin(failure) => failure.kind.code(),
+            Self::MalformedJson { .. } => "malformed_json",
             Self::Host { .. } => "sandbox_error",
         }
     }

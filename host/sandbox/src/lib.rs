@@ -1,7 +1,7 @@
 //! Compiles and runs plugin components with nothing but what they were granted.
 //!
 //! A [`Sandbox`] loads components; a loaded [`Plugin`] is called through a typed
-//! handle such as [`SectionPlugin`], each time in a fresh store, on the caller's
+//! handle such as [`SectionPlugin`] or [`ProviderPlugin`], each time in a fresh store, on the caller's
 //! own thread, under the [`Limits`] and [`Capabilities`] of its [`Call`]. What
 //! came of it is an [`Outcome`]: a result or a typed [`SandboxError`], and a
 //! [`CallReport`] of what the guest said, used and was refused.
@@ -19,6 +19,7 @@ mod files;
 mod limits;
 mod log;
 mod meter;
+mod provider;
 mod run;
 mod sandbox;
 mod section;
@@ -35,6 +36,7 @@ pub use facts::{Agent, Clock, Facts, Model, Platform, Policy, Request, ToolSumma
 pub use files::{Access, DenyList, Mount, MountError, PathRules, PatternError};
 pub use limits::{CompileLimits, Limits};
 pub use log::{LogLevel, LogLine, LogSource};
+pub use provider::{DecodeError, Decoder, ProviderPlugin};
 pub use sandbox::{CacheLocation, Loaded, Plugin, Sandbox, SandboxConfig};
 pub use section::{SectionBody, SectionPlugin};
 pub use usage::{FileUse, Refusal};

@@ -60,6 +60,12 @@ impl Meter {
         }
     }
 
+    /// Another call into the same store: its time and host calls are its own.
+    pub(crate) fn start_anew(&mut self, started: Instant) {
+        self.started = started;
+        self.host_calls = 0;
+    }
+
     /// Runs at every tick of the sandbox's clock while the guest computes, and
     /// at every call into the host.
     pub(crate) fn check_time(&self) -> wasmtime::Result<()> {

@@ -4,7 +4,7 @@ use crate::call::{Call, CallReport, Outcome};
 use crate::error::{LimitKind, SandboxError, one_line};
 use crate::limits::{HANDLES, Limits};
 use crate::meter::{LimitHit, WasCancelled, limit_hit};
-use crate::sandbox::Inner;
+use crate::sandbox::{Inner, Plugin};
 use crate::state::CallState;
 use std::time::Instant;
 use wasmtime::{CallHook, PoolConcurrencyLimitError, Store, Trap, UpdateDeadline, WasmBacktrace};
@@ -13,6 +13,41 @@ use wasmtime_wasi::I32Exit;
 /// Frames of a trap that are kept for the log.
 const MAX_FRAMES: usize = 32;
 
+/// A store and what runs in it, for as long as its owner keeps it.
+pub(crate) struct Session {
+    plugin: Plugin,
+    store: Store<CallState>,
+    limits: Limits,
+}
+
+impl Session {
+    /// A store of its own for `plugin`.
+    pub(crate) fn open(plugin: &Plugin, call: &Call) -> Self {
+        Self {
+            store: open(plugin.sandbox(), call, Instant::now()),
+            plugin: plugin.clone(),
+            limits: call.limits.clone(),
+        }
+    }
+
+    /// One call into the store, with the time and the host calls of one call.
+    pub(crate) fn enter<T>(
+        &mut self,
+        export: &'static str,
+        body: impl FnOnce(&mut Store<CallState>) -> wasmtime::Result<T>,
+    ) -> Result<T, SandboxError> {
+        let started = Instant::now();
+        let _held = self.plugin.slot(started, self.limits.time)?;
+        self.store.data_mut().meter.start_anew(started);
+        enter(self.plugin.sandbox(), &mut self.store, body)
+            .map_err(|error| explain(&error, export, &self.limits))
+    }
+
+    pub(crate) fn into_state(self) -> CallState {
+        self.store.into_data()
+    }
+}
+
 pub(crate) fn run<T>(
     sandbox: &Inner,
     export: &'static str,
@@ -20,6 +55,16 @@ pub(crate) fn run<T>(
     started: Instant,
     body: impl FnOnce(&mut Store<CallState>) -> wasmtime::Result<Result<T, SandboxError>>,
 ) -> Outcome<T> {
+    let mut store = open(sandbox, call, started);
+    let result = enter(sandbox, &mut store, body)
+        .unwrap_or_else(|error| Err(explain(&error, export, &call.limits)));
+    Outcome {
+        result,
+        report: report(store.into_data()),
+    }
+}
+
+fn open(sandbox: &Inner, call: &Call, started: Instant) -> Store<CallState> {
     let mut store = Store::new(&sandbox.engine, CallState::new(call, started));
     store.limiter(|state| &mut state.meter);
     store.set_hostcall_fuel(call.limits.output);
@@ -28,25 +73,24 @@ pub(crate) fn run<T>(
         CallHook::CallingHost => store.data_mut().meter.count_host_call(),
         _ => Ok(()),
     });
-    store.set_epoch_deadline(1);
     store.epoch_deadline_callback(|store| {
         store.data().meter.check_time()?;
         Ok(UpdateDeadline::Continue(1))
     });
-    let result = {
-        let _ticking = sandbox.ticker.run();
-        match body(&mut store) {
-            Ok(result) => result,
-            Err(error) => Err(explain(&error, export, &call.limits)),
-        }
-    };
-    Outcome {
-        result,
-        report: report(store.into_data()),
-    }
+    store
 }
 
-fn report(state: CallState) -> CallReport {
+fn enter<T>(
+    sandbox: &Inner,
+    store: &mut Store<CallState>,
+    body: impl FnOnce(&mut Store<CallState>) -> wasmtime::Result<T>,
+) -> wasmtime::Result<T> {
+    store.set_epoch_deadline(1);
+    let _ticking = sandbox.ticker.run();
+    body(store)
+}
+
+pub(crate) fn report(state: CallState) -> CallReport {
     let (log, suppressed_log_lines) = state.log.finish();
     let (uses, refusals) = state.usage.into_lists();
     CallReport {

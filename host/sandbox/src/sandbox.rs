@@ -6,15 +6,16 @@ use crate::contract;
 use crate::engine::{Ticker, running_engine};
 use crate::error::{SandboxError, one_line};
 use crate::limits::{CONCURRENT_CALLS, CONCURRENT_CALLS_PER_PLUGIN, CompileLimits};
+use crate::provider::ProviderPlugin;
 use crate::section::SectionPlugin;
-use crate::slots::Slots;
+use crate::slots::{Slot, Slots};
 use crate::state::CallState;
 use crate::{run, wasi};
 use sectile_model::Digest;
 use sha2::{Digest as _, Sha256};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use wasmtime::component::{Component, InstancePre, Linker};
 use wasmtime::{Engine, Store};
 
@@ -245,6 +246,33 @@ impl Plugin {
         Ok(SectionPlugin::new(self.clone(), pre))
     }
 
+    /// The protocol it speaks.
+    ///
+    /// # Errors
+    /// [`SandboxError::MissingExport`] when it exports none, and
+    /// [`SandboxError::IncompatibleImport`] when its types differ from the contract.
+    pub fn provider(&self) -> Result<ProviderPlugin, SandboxError> {
+        if !self.exports().contains(&"provider") {
+            return Err(SandboxError::MissingExport("sectile:plugin/provider@0.1.0"));
+        }
+        let pre = contract::ProviderPluginPre::new(self.pre.clone())
+            .map_err(|e| SandboxError::IncompatibleImport(one_line(&format!("{e:#}"))))?;
+        Ok(ProviderPlugin::new(self.clone(), pre))
+    }
+
+    /// Waits for a slot of this plugin and one of the sandbox.
+    pub(crate) fn slot(&self, started: Instant, within: Duration) -> Result<Held, SandboxError> {
+        let own = self.slots.take(started, within)?;
+        Ok(Held {
+            _own: own,
+            _all: self.sandbox.slots.take(started, within)?,
+        })
+    }
+
+    pub(crate) fn sandbox(&self) -> &Arc<Inner> {
+        &self.sandbox
+    }
+
     /// One call in a store of its own, on the caller's thread.
     pub(crate) fn call<T>(
         &self,
@@ -253,12 +281,7 @@ impl Plugin {
         body: impl FnOnce(&mut Store<CallState>) -> wasmtime::Result<Result<T, SandboxError>>,
     ) -> Outcome<T> {
         let started = Instant::now();
-        let within = call.limits.time;
-        let slots = self
-            .slots
-            .take(started, within)
-            .and_then(|own| Ok((own, self.sandbox.slots.take(started, within)?)));
-        match slots {
+        match self.slot(started, call.limits.time) {
             Ok(_held) => run::run(&self.sandbox, export, call, started, body),
             Err(busy) => Outcome {
                 result: Err(busy),
@@ -269,6 +292,12 @@ impl Plugin {
             },
         }
     }
+}
+
+/// The slots of one call.
+pub(crate) struct Held {
+    _own: Slot,
+    _all: Slot,
 }
 
 /// Interfaces that the linker offers: sockets, HTTP and the like are not among them.
