@@ -11,10 +11,11 @@ use cargo_metadata::{DependencyKind, MetadataCommand};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What each crate may depend on, inside the workspace.
-const ARROWS: [(&str, &[&str]); 17] = [
+const ARROWS: [(&str, &[&str]); 18] = [
     ("sectile-model", &[]),
     ("sectile-engine", &["sectile-model"]),
     ("sectile-prompt", &["sectile-model", "sectile-engine"]),
+    ("sectile-chat", &["sectile-model"]),
     ("sectile-manifest", &["sectile-model"]),
     ("sectile-sandbox", &["sectile-model"]),
     (
