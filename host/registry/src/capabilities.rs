@@ -174,12 +174,33 @@ fn grant(
 /// The limits that a plugin gets: what it asks for, capped by the host.
 #[must_use]
 pub fn limits(asked: &LimitRequests) -> Limits {
-    let ceiling = Limits {
-        time: Duration::from_secs(10),
-        memory: 256 << 20,
-        output: 1 << 20,
-        ..Limits::default()
-    };
+    within(
+        asked,
+        Limits {
+            time: Duration::from_secs(10),
+            memory: 256 << 20,
+            output: 1 << 20,
+            ..Limits::default()
+        },
+    )
+}
+
+/// The same for a provider's adapter, through which whole conversations pass,
+/// images included.
+#[must_use]
+pub fn adapter_limits(asked: &LimitRequests) -> Limits {
+    within(
+        asked,
+        Limits {
+            time: Duration::from_secs(10),
+            memory: 512 << 20,
+            output: 128 << 20,
+            ..Limits::default()
+        },
+    )
+}
+
+fn within(asked: &LimitRequests, ceiling: Limits) -> Limits {
     let mut limits = Limits::default();
     let bytes = |size: sectile_manifest::ByteSize| usize::try_from(size.0).unwrap_or(usize::MAX);
     if let Some(time) = asked.time {

@@ -58,6 +58,32 @@ pub enum RegistryError {
         /// The reason.
         why: String,
     },
+    /// No provider was chosen.
+    #[error(
+        "no provider is chosen; name one with --provider, or put `provider = \"NAME\"` into config.toml; there are {known}"
+    )]
+    NoProvider {
+        /// The names there are.
+        known: String,
+    },
+    /// No provider has this name.
+    #[error("there is no provider `{name}`; there are {known}, and config.toml can add more")]
+    UnknownProvider {
+        /// The name.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+    /// A provider of the operator's own lacks something.
+    #[error(
+        "the provider {name} has no `{field}`; config.toml has to give it under [providers.{name}]"
+    )]
+    IncompleteProvider {
+        /// The provider.
+        name: String,
+        /// What it lacks.
+        field: &'static str,
+    },
 }
 
 impl RegistryError {
@@ -72,6 +98,9 @@ impl RegistryError {
             Self::Mismatch { .. } => "plugin_mismatch",
             Self::UnsupportedCapability { .. } => "unsupported_capability",
             Self::Grant { .. } => "grant_error",
+            Self::NoProvider { .. } => "no_provider",
+            Self::UnknownProvider { .. } => "unknown_provider",
+            Self::IncompleteProvider { .. } => "incomplete_provider",
         }
     }
 }

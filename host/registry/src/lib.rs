@@ -12,14 +12,16 @@ mod error;
 mod grants;
 mod lock;
 mod operator;
+mod provider;
 mod source_file;
 mod workspace;
 
 pub use candidate::{Candidate, Source, Standing, candidates, read_component};
-pub use capabilities::{Places, capabilities, describe, limits};
+pub use capabilities::{Places, adapter_limits, capabilities, describe, limits};
 pub use dirs::Dirs;
 pub use error::RegistryError;
 pub use grants::Grants;
 pub use lock::{Lock, LockedPlugin};
 pub use operator::{Mode, Operator};
+pub use provider::{Provider, ProviderEntry, SecretPlace};
 pub use workspace::{ErrorPolicy, ProposedPlugin, Workspace, WorkspaceFile};

@@ -2,6 +2,7 @@
 
 use crate::dirs::Dirs;
 use crate::error::RegistryError;
+use crate::provider::ProviderEntry;
 use crate::source_file::read_text;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
@@ -23,6 +24,10 @@ pub struct Operator {
     pub disabled_skills: BTreeSet<String>,
     /// What sessions may do without asking.
     pub mode: Mode,
+    /// Name of the provider that turns go to.
+    pub provider: Option<String>,
+    /// What is said of providers, by name.
+    pub providers: BTreeMap<String, ProviderEntry>,
     /// Configuration by plugin; it wins over the workspace's and the profile's.
     pub config: BTreeMap<PluginId, toml::Table>,
 }
