@@ -49,6 +49,7 @@ mod tests {
             name: format!("s{n}"),
             description: description.into(),
             file: format!("/skills/s{n}/SKILL.md"),
+            guest_file: String::new(),
         }
     }
 

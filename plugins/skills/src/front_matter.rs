@@ -69,22 +69,38 @@ fn not_yaml(error: &Error) -> String {
     format!("its head is not valid YAML: {}", collapse(first_line))
 }
 
-/// The lines between the two that are exactly `---`.
+/// What stands below the head, verbatim.
+pub(crate) fn body(text: &str) -> Result<&str, String> {
+    split(text).map(|(_, body)| body)
+}
+
 fn head(text: &str) -> Result<String, String> {
+    split(text).map(|(head, _)| head)
+}
+
+/// The lines between the two that are exactly `---`, and the text below.
+fn split(text: &str) -> Result<(String, &str), String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut lines = text.lines();
-    if lines.next() != Some("---") {
+    let (first, mut rest) = text.split_once('\n').unwrap_or((text, ""));
+    if bare(first) != "---" {
         return Err("it does not begin with a line `---`".to_owned());
     }
     let mut head = String::new();
-    for line in lines {
-        if line == "---" {
-            return Ok(head);
+    while !rest.is_empty() {
+        let (line, below) = rest.split_once('\n').unwrap_or((rest, ""));
+        if bare(line) == "---" {
+            return Ok((head, below));
         }
-        head.push_str(line);
+        head.push_str(bare(line));
         head.push('\n');
+        rest = below;
     }
     Err("its head is not closed by a line `---`".to_owned())
+}
+
+/// A line without the carriage return of a CRLF.
+fn bare(line: &str) -> &str {
+    line.strip_suffix('\r').unwrap_or(line)
 }
 
 fn by_line(head: &str) -> Option<Fields> {
@@ -116,6 +132,18 @@ fn collapse(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn sr_20_the_body_is_what_stands_below_the_head() {
+        for (text, body) in [
+            ("---\ndescription: d\n---\nDo it.\n---\nx", "Do it.\n---\nx"),
+            ("\u{feff}---\r\ndescription: d\r\n---\r\nDo\r\n", "Do\r\n"),
+            ("---\ndescription: d\n---", ""),
+        ] {
+            assert_eq!(super::body(text), Ok(body), "{text}");
+        }
+        assert!(super::body("no head").is_err());
+    }
+
     use super::*;
     use proptest::prelude::*;
 

@@ -40,6 +40,16 @@ pub(crate) struct Skill {
     pub description: String,
     /// Path of its SKILL.md on the host.
     pub file: String,
+    /// Where it can be opened.
+    pub guest_file: String,
+}
+
+impl Skill {
+    /// What stands below the head, with the ends free of white space.
+    pub(crate) fn body(&self) -> Result<String, String> {
+        let text = read(&self.guest_file)?;
+        Ok(front_matter::body(&text)?.trim().to_owned())
+    }
 }
 
 /// What the operator should know, each with path and reason (WS-43). Bounded;
@@ -105,11 +115,8 @@ fn scan_root(
             warnings.add(&file, &format!("only {MAX_SKILLS} skills are loaded"));
             continue;
         }
-        match load(
-            &format!("{guest_path}/{directory}/SKILL.md"),
-            &directory,
-            config.strict,
-        ) {
+        let guest_file = format!("{guest_path}/{directory}/SKILL.md");
+        match load(&guest_file, &directory, config.strict) {
             Err(why) => warnings.add(&file, &why),
             Ok(_) if names.contains(&directory) => {
                 warnings.add(&file, "an earlier root has a skill of this name")
@@ -124,6 +131,7 @@ fn scan_root(
                         name: directory,
                         description,
                         file,
+                        guest_file,
                     });
                 }
             }
@@ -155,12 +163,7 @@ fn load(path: &str, directory: &str, strict: bool) -> Result<(String, Vec<String
             "the directory's name is not lower-case letters, digits and `-`, at most 64".to_owned(),
         );
     }
-    let bytes = files::read(path, Links::Refuse, MAX_FILE).map_err(|error| match error {
-        ReadError::Missing => "there is no SKILL.md".to_owned(),
-        ReadError::TooLarge(_) => format!("it is larger than {MAX_FILE} bytes"),
-        other => other.to_string(),
-    })?;
-    let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
+    let text = read(path)?;
     let head = front_matter::parse(&text, strict)?;
     let mut odd = Vec::from_iter(head.warning);
     if let Some(name) = head.name.filter(|name| name != directory) {
@@ -171,6 +174,15 @@ fn load(path: &str, directory: &str, strict: bool) -> Result<(String, Vec<String
         odd.push(why);
     }
     Ok((head.description, odd))
+}
+
+fn read(path: &str) -> Result<String, String> {
+    let bytes = files::read(path, Links::Refuse, MAX_FILE).map_err(|error| match error {
+        ReadError::Missing => "there is no SKILL.md".to_owned(),
+        ReadError::TooLarge(_) => format!("it is larger than {MAX_FILE} bytes"),
+        other => other.to_string(),
+    })?;
+    String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())
 }
 
 fn is_skill_name(name: &str) -> bool {
