@@ -24,6 +24,7 @@
 
 pub mod files;
 pub mod host;
+pub mod provider;
 
 /// What the host knows: workspace, model, policy and so on.
 pub mod facts {
@@ -47,6 +48,31 @@ pub mod bindings {
         world: "section-plugin",
         pub_export_macro: true,
         default_bindings_module: "sectile_sdk::bindings",
+        additional_derives: [PartialEq],
+    });
+}
+
+#[doc(hidden)]
+#[allow(
+    unsafe_code,
+    missing_docs,
+    clippy::pedantic,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "generated from the contract, which has the documentation"
+)]
+pub mod provider_bindings {
+    wit_bindgen::generate!({
+        path: "../../wit/0.1",
+        world: "provider-plugin",
+        pub_export_macro: true,
+        export_macro_name: "export_provider_world",
+        default_bindings_module: "sectile_sdk::provider_bindings",
+        additional_derives: [PartialEq],
+        with: {
+            "sectile:plugin/types@0.1.0": crate::bindings::sectile::plugin::types,
+            "sectile:plugin/host@0.1.0": crate::bindings::sectile::plugin::host,
+        },
     });
 }
 
