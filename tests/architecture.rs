@@ -11,7 +11,7 @@ use cargo_metadata::{DependencyKind, MetadataCommand};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What each crate may depend on, inside the workspace.
-const ARROWS: [(&str, &[&str]); 18] = [
+const ARROWS: [(&str, &[&str]); 19] = [
     ("sectile-model", &[]),
     ("sectile-engine", &["sectile-model"]),
     ("sectile-prompt", &["sectile-model", "sectile-engine"]),
@@ -48,6 +48,7 @@ const ARROWS: [(&str, &[&str]); 18] = [
     ("sectile-bundle", &[]),
     ("sectile-plugin-build", &["sectile-manifest"]),
     ("sectile-sdk", &[]),
+    ("sectile-wire", &["sectile-sdk"]),
     ("sectile-plugin-project", &["sectile-sdk"]),
     ("sectile-plugin-skills", &["sectile-sdk"]),
     ("sectile-plugin-runtime", &["sectile-sdk"]),
