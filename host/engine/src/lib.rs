@@ -26,6 +26,7 @@ mod project;
 mod provenance;
 mod prune;
 mod text;
+mod wire;
 
 pub use budget::{Budget, BudgetRule, estimate_tokens};
 pub use document::{ContextDocument, PREPARED_FORMAT, PreparedDocument, prepare_document};
@@ -34,3 +35,4 @@ pub use limits::{CompactRule, Limits, MAX_SYSTEM_PART_TOKENS};
 pub use normalise::Displaced;
 pub use prepare::{ContextInput, MessageOrigin, PreparedModelCall, Report, prepare};
 pub use provenance::{MessageProvenance, Rule, Span, SpanSource};
+pub use wire::for_provider;
