@@ -16,6 +16,7 @@ const ARROWS: [(&str, &[&str]); 19] = [
     ("sectile-engine", &["sectile-model"]),
     ("sectile-prompt", &["sectile-model", "sectile-engine"]),
     ("sectile-chat", &["sectile-model"]),
+    ("sectile-store", &["sectile-model"]),
     ("sectile-manifest", &["sectile-model"]),
     ("sectile-sandbox", &["sectile-model"]),
     (

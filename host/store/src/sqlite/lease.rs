@@ -1,0 +1,48 @@
+//! The right to write to a session: a lock on a file, which ends with its
+//! process however that ends (SR-11).
+
+use crate::error::StoreError;
+use crate::id::SessionId;
+use crate::sqlite::connection::io_error;
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::Path;
+
+/// Held for as long as it lives.
+#[derive(Debug)]
+pub(super) struct Lease {
+    _file: File,
+}
+
+impl Lease {
+    pub(super) fn take(directory: &Path, session: &SessionId) -> Result<Self, StoreError> {
+        let locks = directory.join("locks");
+        match fs::create_dir(&locks) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                return Err(io_error(&locks, &error));
+            }
+            _ => {}
+        }
+        let path = locks.join(format!("{session}.lock"));
+        let mut options = File::options();
+        options.create(true).truncate(false).write(true);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::OpenOptionsExt;
+            // A link or a pipe that a repository brought along is not opened.
+            options.custom_flags(no_link_no_wait());
+        }
+        let file = options.open(&path).map_err(|e| io_error(&path, &e))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Self { _file: file }),
+            Err(TryLockError::WouldBlock) => Err(StoreError::SessionBusy(session.clone())),
+            Err(TryLockError::Error(error)) => Err(io_error(&path, &error)),
+        }
+    }
+}
+
+#[cfg(unix)]
+fn no_link_no_wait() -> i32 {
+    let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+    i32::try_from(flags.bits()).unwrap_or(0)
+}
