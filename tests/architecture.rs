@@ -11,12 +11,13 @@ use cargo_metadata::{DependencyKind, MetadataCommand};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What each crate may depend on, inside the workspace.
-const ARROWS: [(&str, &[&str]); 19] = [
+const ARROWS: [(&str, &[&str]); 20] = [
     ("sectile-model", &[]),
     ("sectile-engine", &["sectile-model"]),
     ("sectile-prompt", &["sectile-model", "sectile-engine"]),
     ("sectile-chat", &["sectile-model"]),
     ("sectile-store", &["sectile-model"]),
+    ("sectile-transport", &["sectile-model"]),
     ("sectile-manifest", &["sectile-model"]),
     ("sectile-sandbox", &["sectile-model"]),
     (

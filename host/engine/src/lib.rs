@@ -15,6 +15,7 @@
 //! # Ok::<(), sectile_engine::EngineError>(())
 //! ```
 
+mod boundary;
 mod budget;
 mod document;
 mod error;
@@ -28,6 +29,7 @@ mod prune;
 mod text;
 mod wire;
 
+pub use boundary::newest_turn;
 pub use budget::{Budget, BudgetRule, estimate_tokens};
 pub use document::{ContextDocument, PREPARED_FORMAT, PreparedDocument, prepare_document};
 pub use error::EngineError;
