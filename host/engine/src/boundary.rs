@@ -18,7 +18,10 @@ pub fn newest_turn(messages: &[Arc<Message>]) -> usize {
     // An answer at the very end has no newer turn behind it yet.
     let before = messages.iter().rposition(|message| !ends_turn(message));
     let settled = messages.get(..before.unwrap_or(0)).unwrap_or_default();
-    settled.iter().rposition(ends_turn).map_or(0, |last| last + 1)
+    settled
+        .iter()
+        .rposition(ends_turn)
+        .map_or(0, |last| last + 1)
 }
 
 #[cfg(test)]

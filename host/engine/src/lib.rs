@@ -17,11 +17,13 @@
 
 mod boundary;
 mod budget;
+pub mod compaction;
 mod document;
 mod error;
 mod limits;
 mod normalise;
 mod pairing;
+mod prefix;
 mod prepare;
 mod project;
 mod provenance;
@@ -35,6 +37,7 @@ pub use document::{ContextDocument, PREPARED_FORMAT, PreparedDocument, prepare_d
 pub use error::EngineError;
 pub use limits::{CompactRule, Limits, MAX_SYSTEM_PART_TOKENS};
 pub use normalise::Displaced;
+pub use prefix::{PrefixCause, PrefixReport, prefix_report};
 pub use prepare::{ContextInput, MessageOrigin, PreparedModelCall, Report, prepare};
 pub use provenance::{MessageProvenance, Rule, Span, SpanSource};
 pub use wire::for_provider;

@@ -1,6 +1,7 @@
 //! The steps in their order, and what comes out of them (CE-11, CE-12).
 
 use crate::budget::{Budget, estimate_tokens};
+use crate::compaction::spill_reference;
 use crate::limits::{CompactRule, Limits, MAX_SYSTEM_PART_TOKENS};
 use crate::normalise::{self, Displaced};
 pub use crate::provenance::MessageOrigin;
@@ -8,7 +9,7 @@ use crate::provenance::{MessageProvenance, Rule, Span, spans};
 use crate::{EngineError, pairing, project, prune};
 use sectile_model::{
     Block, BlockKind, Conversation, Item, Message, MessageKind, ModelCapabilities, ModelRequest,
-    Role, SectionSource, Sequence, SystemPart, ToolDefinition, ToolResult,
+    Role, SectionSource, SystemPart, ToolDefinition, ToolResult,
 };
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -90,11 +91,10 @@ pub fn prepare(input: &ContextInput<'_>) -> Result<PreparedModelCall, EngineErro
     check_system(input.system)?;
     let mut report = Report::default();
     let items = &input.conversation.items;
-    let watermark = input.conversation.pruned_through_sequence;
     let mut entries = Vec::with_capacity(items.len());
     for (index, item) in items.iter().enumerate() {
         normalise::check(index, item, input.model.accepts_data)?;
-        entries.push(copy(item, watermark, &mut report));
+        entries.push(copy(item, input.conversation, &mut report));
     }
     normalise::filter(&mut entries, input.model.accepts_data, &mut report);
     let entries = pairing::pair(entries, input.displaced, &mut report);
@@ -157,7 +157,7 @@ fn check_system(parts: &[SystemPart]) -> Result<(), EngineError> {
 
 /// The item as it goes into the request: results pruned, projected and without
 /// their artifacts, everything else shared.
-fn copy(item: &Item, watermark: Option<Sequence>, report: &mut Report) -> Entry {
+fn copy(item: &Item, conversation: &Conversation, report: &mut Report) -> Entry {
     let mut entry = Entry {
         message: Arc::clone(&item.message),
         kind: item.kind,
@@ -168,12 +168,24 @@ fn copy(item: &Item, watermark: Option<Sequence>, report: &mut Report) -> Entry 
     if item.message.role != Role::Tool {
         return entry;
     }
-    let old = matches!((item.origin.sequence(), watermark), (Some(at), Some(mark)) if at <= mark);
+    let watermark = conversation.pruned_through_sequence;
+    let old = item.origin.sequence().filter(|at| Some(*at) <= watermark);
     let mut changed = false;
     let mut content = Vec::new();
     for block in &item.message.content {
         let shortened = match &block.kind {
-            BlockKind::ToolResult(result) => shorten(result, old, &mut entry.rules, report),
+            BlockKind::ToolResult(result) => {
+                let reference = old.and_then(|at| {
+                    let folder = conversation.spill_folder.as_deref()?;
+                    Some(spill_reference(folder, at, &result.call_id))
+                });
+                shorten(
+                    result,
+                    old.map(|_| reference.as_deref()),
+                    &mut entry.rules,
+                    report,
+                )
+            }
             _ => None,
         };
         changed |= shortened.is_some();
@@ -194,14 +206,17 @@ fn copy(item: &Item, watermark: Option<Sequence>, report: &mut Report) -> Entry 
     entry
 }
 
+/// `old` results are pruned, with the place of their full text when it is kept.
 fn shorten(
     result: &ToolResult,
-    old: bool,
+    old: Option<Option<&str>>,
     rules: &mut Vec<Rule>,
     report: &mut Report,
 ) -> Option<ToolResult> {
     let mut short = None;
-    if old && let Some(pruned) = prune::prune(result) {
+    if let Some(reference) = old
+        && let Some(pruned) = prune::prune(result, reference)
+    {
         report.pruned_tool_results += 1;
         rules.push(Rule::Pruned);
         short = Some(pruned);

@@ -120,4 +120,7 @@ pub struct Conversation {
     pub pruned_through_sequence: Option<Sequence>,
     /// The messages, oldest first.
     pub items: Vec<Item>,
+    /// Where the full texts of pruned results are, when they were kept (CP-7b).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spill_folder: Option<Arc<str>>,
 }

@@ -1,0 +1,23 @@
+//! Planning of compactions: what may be cut, what a summary is asked for, what
+//! stands in the place of what it replaces. Who asks the model and stores the
+//! result is decided elsewhere.
+
+mod backoff;
+mod checkpoint;
+mod cuts;
+mod error;
+mod instruction;
+mod reminder;
+mod spill;
+mod summary;
+mod transcript;
+
+pub use backoff::Backoff;
+pub use checkpoint::{head, last_user_request};
+pub use cuts::{keep_last, legal_cuts};
+pub use error::CompactionError;
+pub use instruction::Language;
+pub use reminder::Reminder;
+pub use spill::{SpilledResult, newly_pruned, spill_reference};
+pub use summary::{SUMMARY_FORMAT_VERSION, check_summary};
+pub use transcript::{MAX_SUMMARY_OUTPUT_TOKENS, SummaryRequest, summary_request};

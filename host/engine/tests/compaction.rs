@@ -1,0 +1,219 @@
+//! Laws of compaction, on random histories (CP acceptance).
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
+mod histories;
+
+use histories::{displaced, history, model, run};
+use proptest::prelude::*;
+use sectile_engine::compaction::{
+    CompactionError, Reminder, head, keep_last, last_user_request, legal_cuts, newly_pruned,
+    spill_reference, summary_request,
+};
+use sectile_engine::{
+    CompactRule, ContextInput, Displaced, PrefixCause, estimate_tokens, prefix_report,
+};
+use sectile_model::{
+    Block, BlockKind, Conversation, Item, Message, MessageKind, ModelCapabilities, Origin, Role,
+};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+fn repairs(conversation: &Conversation, displaced: Displaced) -> u64 {
+    let report = run(conversation, displaced, true).report;
+    report.synthesized_tool_results + report.dropped_tool_results
+}
+
+fn with_items(conversation: &Conversation, items: Vec<Item>) -> Conversation {
+    Conversation {
+        items,
+        ..conversation.clone()
+    }
+}
+
+fn user(text: &str, sequence: u64) -> Item {
+    let text = BlockKind::Text {
+        text: text.to_owned(),
+    };
+    Item {
+        kind: MessageKind::Normal,
+        origin: Origin::Real {
+            message_id: None,
+            sequence: Some(sequence),
+        },
+        message: Arc::new(Message {
+            role: Role::User,
+            content: vec![text.into()],
+        }),
+        source: None,
+    }
+}
+
+fn input<'a>(conversation: &'a Conversation, model: &'a ModelCapabilities) -> ContextInput<'a> {
+    ContextInput {
+        model,
+        compact_rule: CompactRule::Once,
+        displaced: Displaced::Hoist,
+        system: &[],
+        conversation,
+        tools: &[],
+    }
+}
+
+/// Everything that a request says.
+fn said(messages: &[Arc<Message>]) -> String {
+    let texts = messages
+        .iter()
+        .flat_map(|m| &m.content)
+        .filter_map(Block::text);
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+proptest! {
+    #[test]
+    fn cp_2_no_cut_leaves_more_to_repair(conversation in history(), displaced in displaced(), at in any::<prop::sample::Index>()) {
+        let cuts = legal_cuts(&conversation.items);
+        prop_assert_eq!((cuts.first(), cuts.last()), (Some(&0), Some(&conversation.items.len())));
+        let cut = cuts[at.index(cuts.len())];
+        let kept = with_items(&conversation, conversation.items[cut..].to_vec());
+        prop_assert!(repairs(&kept, displaced) <= repairs(&conversation, displaced));
+        if cut > 0 {
+            prop_assert!(kept.items.first().is_none_or(|item| item.message.role != Role::Tool));
+        }
+    }
+
+    #[test]
+    fn cp_2_keeping_the_last_keeps_at_least_so_many_and_as_few_as_can_be(conversation in history(), n in 0usize..16) {
+        let items = &conversation.items;
+        let cut = keep_last(items, n);
+        prop_assert!(items.len() - cut >= n.min(items.len()));
+        let later = legal_cuts(items).into_iter().find(|legal| *legal > cut);
+        prop_assert!(later.is_none_or(|legal| items.len() - legal < n));
+    }
+
+    #[test]
+    fn cp_14_what_a_compaction_leaves_needs_no_repair_and_shows_the_last_request(conversation in history()) {
+        let request = last_user_request(&conversation.items).cloned();
+        let made = head(&conversation.items, "k", "summary", &Reminder::default());
+        let Ok(request) = request else {
+            prop_assert_eq!(made, Err(CompactionError::MissingLastUser));
+            return Ok(());
+        };
+        prop_assert!(request.kind == MessageKind::Normal && request.message.role == Role::User);
+        let head = made.unwrap();
+        prop_assert_eq!(&head[0].message, &request.message);
+        // Compacted again, the same request is shown, and never a summary or a reminder.
+        prop_assert_eq!(&last_user_request(&head).unwrap().message, &request.message);
+        let after = with_items(&conversation, head);
+        prop_assert_eq!(repairs(&after, Displaced::Drop), 0);
+        let (before, after) = (run(&conversation, Displaced::Drop, true), run(&after, Displaced::Drop, true));
+        prop_assert_eq!((before.request.system, before.request.tools), (after.request.system, after.request.tools));
+    }
+
+    #[test]
+    fn cp_10_a_summary_s_request_has_no_tools_no_world_state_and_fits(conversation in history(), window in 2_000u64..60_000) {
+        let model = ModelCapabilities { context_window: window, max_output_tokens: 1_000, ..model(true) };
+        let Ok(asked) = summary_request(&input(&conversation, &model)) else { return Ok(()) };
+        prop_assert!(asked.input_tokens <= window - 1_000);
+        prop_assert!(asked.request.tools.is_empty() && asked.request.max_output_tokens == 1_000);
+        let blocks = asked.request.messages.iter().flat_map(|m| &m.content);
+        prop_assert!(blocks.into_iter().all(|b| b.text().is_some_and(|text| !text.trim().is_empty())));
+        prop_assert!(asked.request.messages.iter().all(|m| m.role != Role::Tool));
+        prop_assert!(asked.request.messages.last().is_some_and(|m| m.role == Role::User));
+    }
+
+    #[test]
+    fn cp_7a_an_earlier_summary_is_never_what_is_left_out(conversation in history(), facts in "[a-z]{20}") {
+        let Ok(mut items) = head(&[user("first", 0)], "k", &facts, &Reminder::default()) else { panic!() };
+        items.extend(conversation.items.clone());
+        let conversation = with_items(&conversation, items);
+        let model = ModelCapabilities { context_window: 6_000, max_output_tokens: 1_000, ..model(true) };
+        if let Ok(asked) = summary_request(&input(&conversation, &model)) {
+            prop_assert!(said(&asked.request.messages).contains(&facts));
+        }
+    }
+
+    #[test]
+    fn cp_6_what_will_be_pruned_is_named_once_and_in_full(conversation in history(), to in 0u64..16) {
+        let unpruned = Conversation { pruned_through_sequence: None, ..conversation.clone() };
+        let all = newly_pruned(&unpruned, to);
+        let before = conversation.pruned_through_sequence;
+        let new = newly_pruned(&conversation, to);
+        let behind = all.iter().filter(|spilled| Some(spilled.sequence) > before).count();
+        prop_assert_eq!(new.len(), behind);
+        let advanced = Conversation { pruned_through_sequence: Some(to), ..conversation.clone() };
+        prop_assert!(newly_pruned(&advanced, to).is_empty());
+        for spilled in &new {
+            prop_assert!(spilled.text().chars().count() > 8_192);
+        }
+    }
+
+    #[test]
+    fn ce_20_the_report_finds_the_first_byte_and_knows_an_append(conversation in history(), more in "[a-z]{1,9}") {
+        let first = run(&conversation, Displaced::Drop, true);
+        prop_assert_eq!(prefix_report(&first, &first).cause, PrefixCause::Same);
+        let mut grown = conversation.clone();
+        grown.items.push(user(&more, 99));
+        let second = run(&grown, Displaced::Drop, true);
+        let report = prefix_report(&first, &second);
+        prop_assert_eq!(&report.cause, &PrefixCause::Appended, "{}", report);
+        let text = |call: &sectile_engine::PreparedModelCall| serde_json::to_string(&call.request).unwrap();
+        let (a, b) = (text(&first), text(&second));
+        let shared = usize::try_from(report.shared_bytes).unwrap();
+        prop_assert_eq!(&a.as_bytes()[..shared], &b.as_bytes()[..shared]);
+        prop_assert_ne!(a.as_bytes().get(shared), b.as_bytes().get(shared));
+    }
+}
+
+#[test]
+fn cp_7b_no_two_results_share_a_file() {
+    let mut names = BTreeSet::new();
+    for sequence in [1, 2, 12] {
+        for call in ["call:1", "call_1", "../x", "", "2-"] {
+            let name = spill_reference("f", sequence, call);
+            assert!(!name.contains("..") && name.starts_with("f/"), "{name}");
+            assert!(names.insert(name));
+        }
+    }
+}
+
+#[test]
+fn ce_20_each_cause_is_told_from_the_others() {
+    let base = Conversation {
+        items: vec![user("a", 1), user("b", 2)],
+        ..Conversation::default()
+    };
+    let first = run(&base, Displaced::Drop, true);
+    let cause = |change: &dyn Fn(&mut sectile_engine::PreparedModelCall)| {
+        let mut second = first.clone();
+        change(&mut second);
+        prefix_report(&first, &second).cause
+    };
+    assert_eq!(
+        cause(&|call| call.request.system[0].content.push('x')),
+        PrefixCause::SystemChanged {
+            key: "core/agent-system".to_owned()
+        }
+    );
+    assert_eq!(
+        cause(&|call| call.request.model.push('x')),
+        PrefixCause::ModelChanged
+    );
+    assert_eq!(
+        cause(&|call| call.request.tools[0].description.push('x')),
+        PrefixCause::ToolSurfaceChanged
+    );
+    let compacted = head(&base.items, "k", "s", &Reminder::default()).unwrap();
+    let second = run(&with_items(&base, compacted), Displaced::Drop, true);
+    assert_eq!(
+        prefix_report(&first, &second).cause,
+        PrefixCause::Compaction
+    );
+    assert!(estimate_tokens(&first.request) > 0);
+}
