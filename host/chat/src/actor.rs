@@ -27,6 +27,7 @@ enum Command {
     Draft(Reply<Option<Draft>>),
     Delta(DraftDelta),
     DropDraft,
+    Check(Vec<Item>, Reply<()>),
     Append(Vec<Item>, Reply<()>),
     AdvanceWatermark(Sequence, Reply<Option<Sequence>>),
     Replace(Conversation, Reply<()>),
@@ -61,6 +62,9 @@ impl ChatState {
                 Command::Draft(reply) => drop(reply.send(Ok(self.draft.clone()))),
                 Command::Delta(delta) => self.draft.get_or_insert_default().push(delta),
                 Command::DropDraft => self.draft = None,
+                Command::Check(items, reply) => {
+                    drop(reply.send(self.open.after(&items).map(drop)));
+                }
                 Command::Append(items, reply) => drop(reply.send(self.append(items))),
                 Command::AdvanceWatermark(to, reply) => drop(reply.send(Ok(self.advance(to)))),
                 Command::Replace(conversation, reply) => {
@@ -121,6 +125,15 @@ impl ChatHandle {
     /// Throws the draft away: the answer broke off.
     pub fn drop_draft(&self) {
         let _ = self.0.send(Command::DropDraft);
+    }
+
+    /// Whether [`ChatHandle::append`] would take `items`: what is stored first
+    /// is checked before that.
+    ///
+    /// # Errors
+    /// [`ChatError`] of the first item that cannot stand there.
+    pub fn check(&self, items: Vec<Item>) -> Result<(), ChatError> {
+        self.ask(|reply| Command::Check(items, reply))
     }
 
     /// Appends `items`, all or none. What is appended takes the draft's place.

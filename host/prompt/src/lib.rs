@@ -17,6 +17,7 @@ mod profile;
 mod retained;
 mod sample;
 mod section;
+mod skill;
 #[cfg(test)]
 mod testing;
 mod world_state;
@@ -28,4 +29,5 @@ pub use profile::{Profile, ProfileError};
 pub use retained::{Retained, RetainedSections};
 pub use sample::{Baseline, Emission, Outcome, Sample, SampleError, SampleId};
 pub use section::{Body, OnError, SectionSpec, TokenCap};
+pub use skill::SkillBody;
 pub use world_state::{WorldState, WorldStateError};

@@ -36,6 +36,16 @@ pub struct SampleId {
 }
 
 impl SampleId {
+    /// Of a sample that nobody keeps (CE-22).
+    #[must_use]
+    pub fn preview() -> Self {
+        Self {
+            turn: "preview".to_owned(),
+            model_call: 1,
+            sample: 1,
+        }
+    }
+
     fn message_id(&self, section: &SectionId) -> String {
         let Self {
             turn,

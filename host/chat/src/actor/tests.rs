@@ -179,7 +179,9 @@ proptest! {
                 _ => result(id),
             };
             let again = start(accepted.clone()).unwrap();
+            let checked = chat.check(vec![next.clone()]);
             let outcome = chat.append(vec![next.clone()]);
+            prop_assert_eq!(&checked, &outcome);
             prop_assert_eq!(&again.append(vec![next.clone()]), &outcome);
             if outcome.is_ok() {
                 accepted.push(next);
