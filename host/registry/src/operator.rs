@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const CONFIG_FILE: &str = "config.toml";
 
 /// `config.toml` in the operator's configuration directory.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Operator {
     /// The model that requests are composed for.
@@ -24,6 +24,8 @@ pub struct Operator {
     pub disabled_skills: BTreeSet<String>,
     /// What sessions may do without asking.
     pub mode: Mode,
+    /// Model calls that one turn may take (SR-21).
+    pub max_model_calls: u32,
     /// Name of the provider that turns go to.
     pub provider: Option<String>,
     /// What is said of providers, by name.
@@ -50,6 +52,21 @@ impl Mode {
         match self {
             Self::Auto => "auto",
             Self::AcceptEdits => "accept-edits",
+        }
+    }
+}
+
+impl Default for Operator {
+    fn default() -> Self {
+        Self {
+            model: None,
+            skill_roots: None,
+            disabled_skills: BTreeSet::new(),
+            mode: Mode::default(),
+            max_model_calls: 20,
+            provider: None,
+            providers: BTreeMap::new(),
+            config: BTreeMap::new(),
         }
     }
 }

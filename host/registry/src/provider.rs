@@ -33,6 +33,8 @@ pub struct ProviderEntry {
     pub max_output_tokens: Option<u64>,
     /// Whether the model takes images and other data.
     pub accepts_data: Option<bool>,
+    /// Whether answers come in pieces; they do unless it says no.
+    pub streaming: Option<bool>,
     /// Sampling, thinking and the like.
     pub intents: Intents,
     /// For the adapter: `dialect`, `version`, and additions to the body.

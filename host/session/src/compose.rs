@@ -3,11 +3,16 @@
 use crate::conversation::InMemoryConversation;
 use crate::error::SessionError;
 use crate::host::Host;
-use crate::render::{RenderedSection, SectionFailure};
-use sectile_engine::{ContextInput, PreparedModelCall, SpanSource, estimate_tokens, prepare};
+use crate::render::{RenderedSection, SectionFailure, Told};
+use sectile_engine::{
+    ContextInput, EngineError, PreparedModelCall, SpanSource, estimate_tokens, prepare,
+};
 use sectile_manifest::Placement;
-use sectile_model::{SectionSource, SystemPart};
-use sectile_prompt::{Body, Growth, OnError, Outcome, SampleId, SectionGrowth, SectionSpec};
+use sectile_model::{Conversation, SectionId, SectionSource, SystemPart, ToolDefinition};
+use sectile_prompt::{
+    Body, Growth, OnError, Outcome, SampleError, SampleId, SectionGrowth, SectionSpec,
+};
+use sectile_sandbox::CancelToken;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,6 +27,27 @@ pub struct Composition {
     pub growth: Growth,
     /// What the operator should know.
     pub warnings: Vec<String>,
+}
+
+/// What came of rendering the World State.
+#[derive(Debug, Default)]
+pub(crate) struct RenderedWorld {
+    pub(crate) outcomes: BTreeMap<SectionId, Outcome>,
+    pub(crate) warnings: Vec<String>,
+    causes: BTreeMap<SectionId, &'static str>,
+}
+
+impl RenderedWorld {
+    /// The error that ends the turn (WS-5), with the cause that the sandbox named.
+    pub(crate) fn explain(&self, error: SampleError) -> SessionError {
+        let cause = self.causes.get(&error.section).copied();
+        SessionError::Section {
+            cause: cause.unwrap_or("body_refused"),
+            section: error.section.to_string(),
+            code: error.code,
+            reason: error.reason,
+        }
+    }
 }
 
 /// One part of a request, for people: what it is, where it lies, how large it is.
@@ -55,59 +81,27 @@ impl Host {
         message: Option<&str>,
         id: &SampleId,
     ) -> Result<Composition, SessionError> {
-        let mut warnings = self.warnings();
-        let mut system = vec![self.profile.system_part()];
-        let (mut outcomes, mut causes) = (BTreeMap::new(), BTreeMap::new());
-        for rendered in self.render_all(message) {
-            let section = rendered.section.spec.id().clone();
-            warnings.extend(
-                rendered
-                    .warnings
-                    .iter()
-                    .map(|warning| format!("{section}: {warning}")),
-            );
-            if rendered.section.placement == Placement::System {
-                system.extend(self.system_part(rendered, &mut warnings)?);
-                continue;
-            }
-            let outcome = match rendered.body {
-                Ok(Some(body)) => Outcome::Present(body),
-                Ok(None) => Outcome::Absent,
-                Err(failure) => {
-                    causes.insert(section.clone(), failure.cause);
-                    Outcome::Failed(failure.reason)
-                }
-            };
-            outcomes.insert(section, outcome);
-        }
+        let told = Told {
+            query: message,
+            cancel: CancelToken::new(),
+        };
+        let (system, mut warnings) = self.system(&told)?;
+        let world = self.render_world(&told);
         let mut next = conversation.clone();
         if let Some(message) = message {
             next.ask(message);
         }
-        let omitted =
-            next.sample(&self.world, &outcomes, id)
-                .map_err(|error| SessionError::Section {
-                    cause: causes
-                        .get(&error.section)
-                        .copied()
-                        .unwrap_or("body_refused"),
-                    section: error.section.to_string(),
-                    code: error.code,
-                    reason: error.reason,
-                })?;
+        let omitted = next
+            .sample(&self.world, &world.outcomes, id)
+            .map_err(|error| world.explain(error))?;
+        warnings.splice(0..0, self.warnings());
+        warnings.extend(world.warnings);
         warnings.extend(
             omitted
                 .iter()
                 .map(|error| format!("{error}; it counts as unchanged")),
         );
-        let call = prepare(&ContextInput {
-            model: &self.model,
-            compact_rule: self.profile.compact_rule,
-            displaced: self.profile.displaced,
-            system: &system,
-            conversation: next.conversation(),
-            tools: &[],
-        })?;
+        let call = self.prepare(&system, next.conversation(), &self.tools().definitions())?;
         let growth = self.world.growth(&next.conversation().items);
         warnings.extend(growth.sections.iter().filter_map(SectionGrowth::hint));
         *conversation = next;
@@ -116,6 +110,55 @@ impl Host {
             growth,
             warnings,
         })
+    }
+
+    /// The three regions as one request, under the profile's rules.
+    pub(crate) fn prepare(
+        &self,
+        system: &[SystemPart],
+        conversation: &Conversation,
+        tools: &[ToolDefinition],
+    ) -> Result<PreparedModelCall, EngineError> {
+        prepare(&ContextInput {
+            model: &self.model,
+            compact_rule: self.profile.compact_rule,
+            displaced: self.profile.displaced,
+            system,
+            conversation,
+            tools,
+        })
+    }
+
+    /// The system context: the agent's system prompt, then the system sections.
+    pub(crate) fn system(
+        &self,
+        told: &Told<'_>,
+    ) -> Result<(Vec<SystemPart>, Vec<String>), SessionError> {
+        let (mut system, mut warnings) = (vec![self.profile.system_part()], Vec::new());
+        for rendered in self.render_all(Placement::System, told) {
+            warnings.extend(rendered.named_warnings());
+            system.extend(self.system_part(rendered, &mut warnings)?);
+        }
+        Ok((system, warnings))
+    }
+
+    /// The sections of the World State, rendered once (WS-1).
+    pub(crate) fn render_world(&self, told: &Told<'_>) -> RenderedWorld {
+        let mut world = RenderedWorld::default();
+        for rendered in self.render_all(Placement::WorldState, told) {
+            world.warnings.extend(rendered.named_warnings());
+            let section = rendered.section.spec.id().clone();
+            let outcome = match rendered.body {
+                Ok(Some(body)) => Outcome::Present(body),
+                Ok(None) => Outcome::Absent,
+                Err(failure) => {
+                    world.causes.insert(section.clone(), failure.cause);
+                    Outcome::Failed(failure.reason)
+                }
+            };
+            world.outcomes.insert(section, outcome);
+        }
+        world
     }
 
     /// A section in the system context: a part of its own, in its marker.

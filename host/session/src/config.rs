@@ -6,7 +6,8 @@ use sectile_prompt::Profile;
 use sectile_registry::{Operator, Workspace};
 use serde_json::{Value, json};
 
-const SKILLS: &str = "sectile/skills";
+/// The plugin that knows skills.
+pub(crate) const SKILLS: &str = "sectile/skills";
 
 /// One JSON object for `plugin`.
 pub(crate) fn config(

@@ -22,6 +22,21 @@ impl InMemoryConversation {
         &self.conversation
     }
 
+    /// One that goes on where `conversation` ends, with the World State of
+    /// `baseline` in it.
+    #[must_use]
+    pub fn resume(conversation: Conversation, baseline: Baseline) -> Self {
+        let last = conversation
+            .items
+            .iter()
+            .filter_map(|i| i.origin.sequence());
+        Self {
+            last: last.max().unwrap_or(0),
+            conversation,
+            baseline,
+        }
+    }
+
     /// Appends a request of the user.
     pub fn ask(&mut self, text: &str) {
         let text = BlockKind::Text {

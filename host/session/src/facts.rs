@@ -11,6 +11,7 @@ pub(crate) fn facts(
     profile: &Profile,
     operator: &Operator,
     model: &ModelCapabilities,
+    provider: &str,
     query: Option<&str>,
 ) -> Facts {
     let tokens = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
@@ -23,7 +24,7 @@ pub(crate) fn facts(
                 .map(|root| root.to_string_lossy().into_owned()),
         },
         model: sandbox::Model {
-            provider: String::new(),
+            provider: provider.to_owned(),
             name: model.name.clone(),
             context_window: tokens(model.context_window),
             max_output_tokens: tokens(model.max_output_tokens),

@@ -3,16 +3,19 @@
 use crate::config::config;
 use crate::error::SessionError;
 use crate::facts::facts;
+use crate::render::Told;
 use crate::sections::{EnabledSection, enabled_sections};
+use crate::turn::{Tool, Toolset};
+use sectile_engine::{CompactRule, Displaced};
 use sectile_model::{ModelCapabilities, PluginId};
 use sectile_prompt::{Profile, WorldState};
 use sectile_registry::{
-    Candidate, Dirs, Grants, Operator, Places, Standing, Workspace, candidates, capabilities,
-    limits,
+    Candidate, Dirs, Grants, Operator, Places, Standing, Workspace, adapter_limits, candidates,
+    capabilities, limits,
 };
 use sectile_sandbox::{
-    CacheLocation, Call, CancelToken, CompileLimits, Compiler, Loaded, Sandbox, SandboxConfig,
-    SectionPlugin,
+    CacheLocation, Call, CompileLimits, Compiler, Loaded, ProviderPlugin, Sandbox, SandboxConfig,
+    SandboxError, SectionPlugin,
 };
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -20,7 +23,7 @@ use std::sync::Arc;
 use std::thread;
 
 /// How a host is opened.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct HostOptions {
     /// The workspace; the one around the current directory when absent.
     pub workspace: Option<PathBuf>,
@@ -30,6 +33,8 @@ pub struct HostOptions {
     pub compiler: Compiler,
     /// The user's directories.
     pub dirs: Dirs,
+    /// Tools of the embedding program, in the order in which they are advertised.
+    pub tools: Vec<Arc<dyn Tool>>,
 }
 
 /// A workspace with its plugins.
@@ -41,6 +46,10 @@ pub struct Host {
     pub(crate) plugins: Vec<PluginEntry>,
     pub(crate) sections: Vec<EnabledSection>,
     pub(crate) world: WorldState,
+    /// Name of the provider that requests go to; empty while none was chosen.
+    provider: String,
+    tools: Toolset,
+    sandbox: Sandbox,
     skill_roots: Vec<PathBuf>,
     warnings: Vec<String>,
 }
@@ -60,7 +69,7 @@ pub enum PluginState {
     /// It was not loaded, because it may not run.
     Blocked,
     /// It may run and cannot be loaded.
-    Broken(sectile_sandbox::SandboxError),
+    Broken(SandboxError),
 }
 
 impl Host {
@@ -103,6 +112,9 @@ impl Host {
                 .model
                 .clone()
                 .unwrap_or_else(|| profile.model.clone()),
+            provider: String::new(),
+            tools: Toolset::new(&options.tools)?,
+            sandbox,
             workspace,
             profile,
             operator,
@@ -168,13 +180,54 @@ impl Host {
         found.ok_or_else(|| SessionError::UnknownPlugin(sectile_sandbox::one_line(id)))
     }
 
+    /// Composes for `model` of `provider` from now on.
+    pub(crate) fn set_model(&mut self, provider: &str, model: ModelCapabilities) {
+        self.provider = provider.to_owned();
+        self.model = model;
+    }
+
+    /// The model, and the profile's rules for requests to it.
+    pub(crate) fn rules(&self) -> (&ModelCapabilities, CompactRule, Displaced) {
+        (
+            &self.model,
+            self.profile.compact_rule,
+            self.profile.displaced,
+        )
+    }
+
+    /// The tools that every request advertises.
+    pub(crate) fn tools(&self) -> &Toolset {
+        &self.tools
+    }
+
+    /// The operator's configuration.
+    #[must_use]
+    pub fn operator(&self) -> &Operator {
+        &self.operator
+    }
+
+    /// The adapter `id`, loaded, and what each of its calls gets: bounds, and
+    /// nothing else (PV: an adapter is pure).
+    pub(crate) fn adapter(&self, id: &PluginId) -> Result<(ProviderPlugin, Call), SessionError> {
+        let candidate = &self.plugin(id.as_str())?.candidate;
+        if let Standing::ApprovalRequired { why } = &candidate.standing {
+            return Err(SessionError::ApprovalRequired {
+                plugin: id.to_string(),
+                why: why.clone(),
+            });
+        }
+        let loaded = load(&self.sandbox, candidate)?;
+        let call = Call {
+            limits: adapter_limits(&candidate.manifest.limits),
+            config: self.config(id),
+            ..Call::default()
+        };
+        Ok((loaded.plugin.provider()?, call))
+    }
+
     /// Everything one call of `plugin` gets. The granted directories are opened
     /// anew, so that what was made or removed since is seen.
-    pub(crate) fn call(
-        &self,
-        plugin: &Candidate,
-        query: Option<&str>,
-    ) -> Result<Call, SessionError> {
+    pub(crate) fn call(&self, plugin: &Candidate, told: &Told<'_>) -> Result<Call, SessionError> {
         let places = Places {
             workspace: &self.workspace,
             skill_roots: &self.skill_roots,
@@ -187,10 +240,11 @@ impl Host {
                 &self.profile,
                 &self.operator,
                 &self.model,
-                query,
+                &self.provider,
+                told.query,
             )),
             config: self.config(plugin.id()),
-            cancel: CancelToken::new(),
+            cancel: told.cancel.clone(),
         })
     }
 
@@ -212,24 +266,28 @@ fn sandbox(options: &HostOptions, warnings: &mut Vec<String>) -> Result<Sandbox,
     Ok(sandbox)
 }
 
+fn load(sandbox: &Sandbox, candidate: &Candidate) -> Result<Loaded, SandboxError> {
+    match candidate.bytes {
+        Cow::Borrowed(bundled) => sandbox.load_bundled(bundled),
+        Cow::Owned(ref bytes) => sandbox.load(bytes),
+    }
+}
+
 /// Loads what may run, side by side: compiling is the slow part of a first start.
 fn load_all(
     sandbox: &Sandbox,
     found: Vec<Candidate>,
     warnings: &mut Vec<String>,
 ) -> Vec<PluginEntry> {
-    let load = |candidate: &Candidate| {
+    let load_one = |candidate: &Candidate| {
         let may_run =
             candidate.standing == Standing::Ready && !candidate.manifest.sections.is_empty();
-        may_run.then(|| match candidate.bytes {
-            Cow::Borrowed(bundled) => sandbox.load_bundled(bundled),
-            Cow::Owned(ref bytes) => sandbox.load(bytes),
-        })
+        may_run.then(|| load(sandbox, candidate))
     };
     let loaded: Vec<_> = thread::scope(|scope| {
         let threads: Vec<_> = found
             .iter()
-            .map(|candidate| scope.spawn(|| load(candidate)))
+            .map(|candidate| scope.spawn(|| load_one(candidate)))
             .collect();
         threads
             .into_iter()

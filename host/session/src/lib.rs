@@ -16,6 +16,7 @@
 //!     // Foreign plugins deserve a process of their own: see `Compiler::Worker`.
 //!     compiler: Compiler::InProcess,
 //!     dirs: Dirs::from_environment()?,
+//!     tools: Vec::new(),
 //! })?;
 //! let mut conversation = InMemoryConversation::default();
 //! let id = SampleId { turn: "1".into(), model_call: 1, sample: 1 };
@@ -24,20 +25,38 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod adapter;
+mod compaction;
 mod compose;
 mod config;
 mod conversation;
 mod error;
 mod facts;
 mod host;
+mod live;
+mod preview;
+mod provider;
+mod record;
 mod render;
+mod replay;
 mod sections;
+mod session;
 mod single;
+mod turn;
 
+pub use adapter::NamedAdapter;
+pub use compaction::{Compacted, clear, rewind};
 pub use compose::{Composition, Part};
 pub use conversation::InMemoryConversation;
 pub use error::SessionError;
 pub use host::{Host, HostOptions, PluginEntry, PluginState};
+pub use live::{Lagged, LiveEvent, LiveUpdate, LiveUpdates, Subscription};
+pub use preview::preview;
 pub use render::{RenderedSection, SectionFailure};
+pub use replay::{Replayed, recorded_call, replay};
 pub use sections::EnabledSection;
+pub use session::{Session, SessionOptions, Turn, new_session_id};
 pub use single::{SingleGrant, SingleRun, run_single};
+pub use turn::{
+    Plan, PlanStep, StepStatus, Tool, ToolContext, ToolOutput, ToolsetError, TurnInput, TurnOutcome,
+};

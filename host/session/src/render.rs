@@ -1,11 +1,15 @@
 //! Rendering sections: one alone, or all side by side.
 
+use crate::config::SKILLS;
 use crate::error::SessionError;
 use crate::host::{Host, PluginEntry, PluginState};
 use crate::sections::EnabledSection;
-use sectile_prompt::{Body, SectionSpec};
+use sectile_manifest::Placement;
+use sectile_prompt::{Body, SectionSpec, SkillBody};
 use sectile_registry::Standing;
-use sectile_sandbox::{CallReport, LogLevel, LogSource, Outcome, SandboxError, SectionBody};
+use sectile_sandbox::{
+    CallReport, CancelToken, LogLevel, LogSource, Outcome, SandboxError, SectionBody,
+};
 use std::thread;
 
 /// One section, rendered.
@@ -21,6 +25,15 @@ pub struct RenderedSection {
     pub report: CallReport,
 }
 
+/// What the sections of one sample are told.
+#[derive(Debug, Clone)]
+pub(crate) struct Told<'a> {
+    /// The user's request.
+    pub(crate) query: Option<&'a str>,
+    /// Ends the rendering.
+    pub(crate) cancel: CancelToken,
+}
+
 /// Why a section could not be rendered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SectionFailure {
@@ -28,6 +41,15 @@ pub struct SectionFailure {
     pub cause: &'static str,
     /// What is wrong, one line.
     pub reason: String,
+}
+
+impl RenderedSection {
+    /// The warnings with the section's name.
+    pub(crate) fn named_warnings(&self) -> Vec<String> {
+        let id = self.section.spec.id();
+        let warnings = self.warnings.iter();
+        warnings.map(|warning| format!("{id}: {warning}")).collect()
+    }
 }
 
 impl SectionFailure {
@@ -58,14 +80,44 @@ impl Host {
     /// # Errors
     /// [`SessionError`] when there is no such section or its plugin may not run.
     pub fn render(&self, id: &str, query: Option<&str>) -> Result<RenderedSection, SessionError> {
+        let told = Told {
+            query,
+            cancel: CancelToken::new(),
+        };
         match self
             .sections
             .iter()
             .find(|section| section.spec.id().as_str() == id)
         {
-            Some(section) => Ok(self.render_one(section, query)),
+            Some(section) => Ok(self.render_one(section, &told)),
             None => Err(self.why_not(id)),
         }
+    }
+
+    /// The enabled skill `name`, as its plugin reads it now; the error is one line.
+    pub(crate) fn skill(&self, name: &str) -> Result<SkillBody, String> {
+        let told = Told {
+            query: None,
+            cancel: CancelToken::new(),
+        };
+        let plugin = self.plugin(SKILLS).map_err(|e| e.to_string())?;
+        let PluginState::Loaded(loaded) = &plugin.state else {
+            return Err(format!("the plugin {SKILLS} is not loaded"));
+        };
+        let call = self
+            .call(&plugin.candidate, &told)
+            .map_err(|e| e.to_string())?;
+        let body = loaded.render(&format!("skills/body/{name}"), &call).result;
+        let body = body.map_err(|e| e.to_string())?.ok_or("it has no body")?;
+        let attribute = |name: &str| {
+            let found = body.attributes.iter().find(|(key, _)| key == name);
+            found.map(|(_, value)| value.clone()).unwrap_or_default()
+        };
+        Ok(SkillBody {
+            name: attribute("name"),
+            path: attribute("path"),
+            text: body.text,
+        })
     }
 
     /// The message that shows `body` for the first time.
@@ -76,12 +128,14 @@ impl Host {
         Ok(self.world.wrap(spec, body)?)
     }
 
-    /// Renders every enabled section, each on a thread of its own: no section
-    /// waits for another, and the order of the result is fixed (WS-1).
-    pub(crate) fn render_all(&self, query: Option<&str>) -> Vec<RenderedSection> {
+    /// Renders every enabled section of one placement, each on a thread of its
+    /// own: no section waits for another, and the order of the result is fixed
+    /// (WS-1).
+    pub(crate) fn render_all(&self, placement: Placement, told: &Told<'_>) -> Vec<RenderedSection> {
         thread::scope(|scope| {
-            let start = |section| scope.spawn(move || self.render_one(section, query));
-            let running: Vec<_> = self.sections.iter().map(|s| (s, start(s))).collect();
+            let start = |section| scope.spawn(move || self.render_one(section, told));
+            let sections = self.sections.iter().filter(|s| s.placement == placement);
+            let running: Vec<_> = sections.map(|s| (s, start(s))).collect();
             let finish = |(section, thread): (
                 &EnabledSection,
                 thread::ScopedJoinHandle<'_, RenderedSection>,
@@ -94,7 +148,7 @@ impl Host {
         })
     }
 
-    fn render_one(&self, section: &EnabledSection, query: Option<&str>) -> RenderedSection {
+    fn render_one(&self, section: &EnabledSection, told: &Told<'_>) -> RenderedSection {
         let Some(plugin) = self.plugins.get(section.plugin) else {
             return failed(section, (&SandboxError::Cancelled).into());
         };
@@ -108,7 +162,7 @@ impl Host {
                 );
             }
         };
-        let call = match self.call(&plugin.candidate, query) {
+        let call = match self.call(&plugin.candidate, told) {
             Ok(call) => call,
             Err(error) => {
                 let reason = error.to_string();

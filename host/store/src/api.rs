@@ -96,6 +96,12 @@ pub trait SessionStore: Send + Sync {
         limit: u64,
     ) -> Result<Vec<(TurnId, CallRecord)>, StoreError>;
 
+    /// How many model calls are recorded.
+    ///
+    /// # Errors
+    /// Those of the medium.
+    fn count_calls(&self, session: &SessionId) -> Result<u64, StoreError>;
+
     /// The last recorded model call.
     ///
     /// # Errors

@@ -141,6 +141,10 @@ impl SessionStore for SqliteStore {
         self.0.read(|tx| read::calls(tx, session, skip, limit))
     }
 
+    fn count_calls(&self, session: &SessionId) -> Result<u64, StoreError> {
+        self.0.read(|tx| read::count_calls(tx, session))
+    }
+
     fn last_call(&self, session: &SessionId) -> Result<Option<(TurnId, CallRecord)>, StoreError> {
         self.0.read(|tx| read::last_call(tx, session))
     }

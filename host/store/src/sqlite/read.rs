@@ -345,6 +345,12 @@ pub(super) fn calls(
     )
 }
 
+pub(super) fn count_calls(tx: &Transaction<'_>, session: &SessionId) -> Result<u64, Failure> {
+    let mut statement =
+        tx.prepare_cached("SELECT coalesce(max(number), 0) FROM model_calls WHERE session = ?1")?;
+    unsigned(statement.query_row([session.as_str()], |row| row.get(0))?)
+}
+
 pub(super) fn last_call(
     tx: &Transaction<'_>,
     session: &SessionId,

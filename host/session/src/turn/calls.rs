@@ -1,0 +1,179 @@
+//! The tool calls of one answer: one after the other, each with exactly one
+//! result, stored before the next thing happens (SR-22, SR-26).
+
+use crate::live::LiveEvent;
+use crate::provider::Answer;
+use crate::turn::Stop;
+use crate::turn::history::{self, Page};
+use crate::turn::plan::Plan;
+use crate::turn::runner::Runner;
+use crate::turn::tools::{Dispatch, ToolContext, ToolOutput};
+use sectile_model::{
+    BlockKind, CallInput, FinishReason, Message, MessageKind, ResultStatus, Role, ToolCall,
+    ToolResult,
+};
+use sectile_store::{Append, NewMessage};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// What came of a call: its output, and the plan that goes with it.
+struct Done {
+    output: ToolOutput,
+    plan: Option<Value>,
+}
+
+impl From<ToolOutput> for Done {
+    fn from(output: ToolOutput) -> Self {
+        Self { output, plan: None }
+    }
+}
+
+impl Runner<'_> {
+    /// Runs `calls` in the provider's order. Whatever ends the turn in between,
+    /// every call has a result.
+    pub(super) fn run_calls(
+        &mut self,
+        model_call: u32,
+        answer: &Answer,
+        calls: &[ToolCall],
+    ) -> Result<(), Stop> {
+        let mut ended = None;
+        for (n, call) in calls.iter().enumerate() {
+            let done = match &ended {
+                Some(_) => ToolOutput::with_status(
+                    ResultStatus::Interrupted,
+                    "cancelled: the turn ended before this call ran",
+                )
+                .into(),
+                None => self.run_call(answer, call, &mut ended),
+            };
+            self.store_result(model_call, n, call, done)?;
+        }
+        ended.map_or(Ok(()), Err)
+    }
+
+    fn run_call(&mut self, answer: &Answer, call: &ToolCall, ended: &mut Option<Stop>) -> Done {
+        if self.cancel.is_cancelled() {
+            *ended = Some(Stop::Cancelled);
+            return ToolOutput::with_status(
+                ResultStatus::Interrupted,
+                "cancelled: the turn was cancelled before this call ran",
+            )
+            .into();
+        }
+        if self.repeats.is_doom(call) {
+            *ended = Some(Stop::failed(
+                "doom_loop",
+                format!(
+                    "the model called `{}` three times in a row with the same arguments",
+                    sectile_sandbox::one_line(&call.name)
+                ),
+            ));
+            return ToolOutput::error(
+                "not run: the same call with the same arguments, three times in a row",
+            )
+            .into();
+        }
+        // A call from an answer that was cut off never runs (SR-23).
+        let cut = matches!(
+            answer.reason,
+            FinishReason::Length | FinishReason::ContextFull
+        );
+        let input = match &call.input {
+            CallInput::Parsed(input) if !cut => input,
+            _ => {
+                return ToolOutput::error(
+                    "not run: the answer was cut off, or the arguments are not valid JSON; call again with complete arguments",
+                )
+                .into();
+            }
+        };
+        let done = self.dispatch(call, input);
+        if self.cancel.is_cancelled() {
+            *ended = Some(Stop::Cancelled);
+        }
+        done
+    }
+
+    fn dispatch(&self, call: &ToolCall, input: &Value) -> Done {
+        match self.session.tool(&call.name) {
+            None => ToolOutput::error(format!(
+                "tool_not_found: there is no tool `{}`",
+                sectile_sandbox::one_line(&call.name)
+            ))
+            .into(),
+            Some(Dispatch::UpdatePlan) => match Plan::parse(input) {
+                Ok(_) => Done {
+                    output: ToolOutput::text("The plan is updated."),
+                    plan: Some(input.clone()),
+                },
+                Err(why) => {
+                    ToolOutput::error(format!("invalid_arguments: {why}; the earlier plan holds"))
+                        .into()
+                }
+            },
+            Some(Dispatch::History) => self.history(input).into(),
+            Some(Dispatch::Tool(tool)) => {
+                let context = ToolContext {
+                    session: self.session.id().as_str(),
+                    call_id: &call.id,
+                    cancel: &self.cancel,
+                };
+                tool.call(input, &context).into()
+            }
+        }
+    }
+
+    /// Replaced messages only: what follows the boundary is in front of the
+    /// model anyway (CP-1).
+    fn history(&self, input: &Value) -> ToolOutput {
+        let page = match Page::parse(input) {
+            Ok(page) => page,
+            Err(why) => return ToolOutput::error(format!("invalid_arguments: {why}")),
+        };
+        match self
+            .session
+            .replaced_messages(page.after_sequence, page.limit)
+        {
+            Ok((items, boundary)) => ToolOutput::text(history::render(&items, boundary)),
+            Err(error) => ToolOutput::error(format!("the history cannot be read: {error}")),
+        }
+    }
+
+    fn store_result(
+        &self,
+        model_call: u32,
+        n: usize,
+        call: &ToolCall,
+        done: Done,
+    ) -> Result<(), Stop> {
+        let Done { output, plan } = done;
+        let result = ToolResult {
+            call_id: call.id.clone(),
+            name: call.name.clone(),
+            status: output.status,
+            output: output.content,
+            artifacts: output.artifacts,
+        };
+        let message = NewMessage {
+            id: format!("{}:{model_call}:result:{}", self.turn, n + 1),
+            kind: MessageKind::Normal,
+            message: Arc::new(Message {
+                role: Role::Tool,
+                content: vec![BlockKind::ToolResult(result).into()],
+            }),
+            source: None,
+        };
+        self.store(&Append {
+            messages: vec![message],
+            plan,
+            call: None,
+        })?;
+        self.session.live.publish(LiveEvent::ToolFinished {
+            id: call.id.clone(),
+            name: call.name.clone(),
+            status: output.status,
+        });
+        Ok(())
+    }
+}
