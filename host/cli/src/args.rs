@@ -1,8 +1,9 @@
 //! The command line.
 
 use clap::builder::NonEmptyStringValueParser;
-use clap::{Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
 use sectile_session::SingleGrant;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 /// Composes an LLM agent's context window out of sandboxed plugins.
@@ -40,12 +41,38 @@ pub(crate) enum Command {
         /// Show every part in full
         #[arg(long)]
         full: bool,
+        /// The session whose next request is shown: its id, or `last`
+        #[arg(long, value_name = "ID")]
+        session: Option<String>,
     },
     /// Print the composed request as a sectile.prepared/1 document
     Prepare {
         /// The user's request
         #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
         message: String,
+        /// Print the HTTP request to this provider instead, without secrets
+        #[arg(long, value_name = "NAME")]
+        provider: Option<String>,
+        /// The model, in place of the provider's
+        #[arg(long, requires = "provider")]
+        model: Option<String>,
+    },
+    /// Let a model answer, with tools, until it is done
+    Run(RunArgs),
+    /// Talk with a model
+    Chat {
+        #[command(flatten)]
+        target: Target,
+    },
+    /// What is kept of conversations
+    Session {
+        #[command(subcommand)]
+        command: SessionCommand,
+    },
+    /// Providers of models and their adapters
+    Provider {
+        #[command(subcommand)]
+        command: ProviderCommand,
     },
     /// Sections alone
     Section {
@@ -130,4 +157,150 @@ pub(crate) enum PluginCommand {
         #[arg(long, value_name = "TEXT")]
         query: Option<String>,
     },
+}
+
+/// Which session, and which model answers.
+#[derive(Debug, Args)]
+pub(crate) struct Target {
+    /// The session to go on with: its id, or `last` [default: a new one]
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// The provider [default: the session's, then the operator's]
+    #[arg(long, value_name = "NAME")]
+    pub provider: Option<String>,
+    /// The model [default: the session's, then the provider's]
+    #[arg(long, value_name = "NAME")]
+    pub model: Option<String>,
+    /// Model calls that one turn may take
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_model_calls: Option<u32>,
+    /// Write what goes over the network to this new file, without secrets
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// Answer from a recording instead of the network
+    #[arg(long, value_name = "FILE", conflicts_with = "record")]
+    pub replay: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// The request; `-` or nothing reads standard input
+    pub text: Option<String>,
+    #[command(flatten)]
+    pub target: Target,
+    /// A skill to be used; may be given several times
+    #[arg(long = "skill", value_name = "NAME")]
+    pub skills: Vec<String>,
+    /// Names the request: running it again gives the same turn
+    #[arg(long, value_name = "ID")]
+    pub request_id: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SessionCommand {
+    /// List the sessions of the workspace, the newest first
+    List {
+        /// Leave out the first ones
+        #[arg(long, default_value_t = 0, value_name = "N")]
+        skip: u64,
+        /// Show so many
+        #[arg(long, default_value_t = 20, value_name = "N")]
+        limit: u64,
+    },
+    /// Show the messages of a session
+    Show {
+        /// Its id, or `last`
+        id: String,
+        /// Messages behind this one
+        #[arg(long, default_value_t = 0, value_name = "SEQUENCE")]
+        after: u64,
+        /// Show so many
+        #[arg(long, default_value_t = 100, value_name = "N")]
+        limit: u64,
+    },
+    /// Write a session as JSON Lines
+    Export {
+        /// Its id, or `last`
+        id: String,
+        /// A new file [default: standard output]
+        #[arg(long, short, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// Make a session of what was exported
+    Import {
+        /// The file
+        file: PathBuf,
+        /// The id of the new session [default: a random one]
+        #[arg(long)]
+        id: Option<String>,
+    },
+    /// Compose every recorded model call again
+    Replay {
+        /// Its id, or `last`
+        id: String,
+        /// Fail when the bytes of one differ
+        #[arg(long)]
+        verify: bool,
+    },
+    /// Say where two recorded requests differ first, and why
+    Diff {
+        /// Its id, or `last`
+        id: String,
+        /// A recorded model call, from 1 [default: the one before the other]
+        first: Option<u64>,
+        /// Another [default: the last]
+        second: Option<u64>,
+    },
+    /// Replace what was said by a summary of it
+    Compact {
+        #[command(flatten)]
+        target: Target,
+    },
+    /// Show again what an earlier checkpoint showed
+    Rewind {
+        /// Its id, or `last`
+        id: String,
+        /// Number of the checkpoint; 0 is the beginning of the session
+        checkpoint: u64,
+    },
+    /// Begin anew; nothing is deleted
+    Clear {
+        /// Its id, or `last`
+        id: String,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ProviderCommand {
+    /// List the providers
+    List,
+    /// Read a model request, print the HTTP request
+    Encode {
+        /// A provider, or an adapter
+        provider: String,
+    },
+    /// Read the body of an answer, print its events as JSON Lines
+    Decode {
+        /// A provider, or an adapter
+        provider: String,
+        /// Type of the body [default: what it looks like]
+        #[arg(long, value_name = "TYPE")]
+        content_type: Option<String>,
+        /// Status of the answer
+        #[arg(long, default_value_t = 200, value_name = "N")]
+        status: u16,
+        /// A header of the answer, as `name: value`; may be given several times
+        #[arg(long = "header", value_name = "HEADER", value_parser = header)]
+        headers: Vec<(String, String)>,
+        /// Feed so many bytes at a time
+        #[arg(long, value_name = "N")]
+        chunk: Option<NonZeroUsize>,
+    },
+}
+
+fn header(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text
+        .split_once(':')
+        .ok_or("a header is written as `name: value`")?;
+    Ok((name.trim().to_owned(), value.trim().to_owned()))
 }

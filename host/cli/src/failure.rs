@@ -13,6 +13,19 @@ pub(crate) enum Failure {
     Usage(String),
     /// A question that nobody is there to answer.
     NeedsTerminal(String),
+    /// A turn that could not be brought to its end.
+    Turn {
+        code: String,
+        message: String,
+    },
+    /// Recorded calls that compose to other bytes now.
+    Differs {
+        first: u64,
+    },
+    /// Somebody cancelled it.
+    Interrupted,
+    /// The failure is part of what was printed.
+    Reported,
 }
 
 impl Failure {
@@ -20,8 +33,13 @@ impl Failure {
         match self {
             Self::Session(SessionError::ApprovalRequired { .. }) | Self::NeedsTerminal(_) => 3,
             Self::Session(error) if error.is_sandbox_refusal() => 4,
-            Self::Session(_) | Self::Stream(_) => 1,
+            Self::Session(_)
+            | Self::Stream(_)
+            | Self::Turn { .. }
+            | Self::Differs { .. }
+            | Self::Reported => 1,
             Self::Usage(_) => 2,
+            Self::Interrupted => 130,
         }
     }
 
@@ -29,6 +47,14 @@ impl Failure {
         match self {
             Self::Session(error) => error.to_string(),
             Self::Stream(why) | Self::Usage(why) | Self::NeedsTerminal(why) => why.clone(),
+            Self::Turn { message, .. } => message.clone(),
+            Self::Differs { first } => {
+                format!(
+                    "call {first} composes to other bytes than were sent; `sectile session diff` compares calls"
+                )
+            }
+            Self::Interrupted => "interrupted".to_owned(),
+            Self::Reported => String::new(),
         }
     }
 
@@ -40,6 +66,10 @@ impl Failure {
             Self::Stream(_) => "stream_error",
             Self::Usage(_) => "usage",
             Self::NeedsTerminal(_) => "approval_required",
+            Self::Turn { code, .. } => code,
+            Self::Differs { .. } => "replay_differs",
+            Self::Interrupted => "interrupted",
+            Self::Reported => "reported",
         };
         error.insert("code".to_owned(), json!(code));
         error.insert("message".to_owned(), json!(self.message()));

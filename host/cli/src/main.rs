@@ -3,6 +3,8 @@
 mod args;
 mod commands;
 mod failure;
+mod follow;
+mod interrupt;
 mod output;
 mod text;
 
@@ -38,10 +40,20 @@ fn run(cli: &Cli, output: &Output) -> Result<(), Failure> {
     match &cli.command {
         Command::Init { profile } => commands::init::run(cli, output, profile),
         Command::Status => commands::status::run(cli, output),
-        Command::Inspect { message, full } => {
-            commands::inspect::run(cli, output, message.as_deref(), *full)
-        }
-        Command::Prepare { message } => commands::prepare::run(cli, output, message),
+        Command::Inspect {
+            message,
+            full,
+            session,
+        } => commands::inspect::run(cli, output, message.as_deref(), *full, session.as_deref()),
+        Command::Prepare {
+            message,
+            provider,
+            model,
+        } => commands::prepare::run(cli, output, message, provider.as_deref(), model.as_deref()),
+        Command::Run(args) => commands::run::run(cli, output, args),
+        Command::Chat { target } => commands::chat::run(cli, output, target),
+        Command::Session { command } => commands::session::run(cli, output, command),
+        Command::Provider { command } => commands::provider::run(cli, output, command),
         Command::Section { command } => commands::section::run(cli, output, command),
         Command::Engine { command } => commands::engine::run(output, command),
         Command::Plugin { command } => commands::plugin::run(cli, output, command),

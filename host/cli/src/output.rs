@@ -50,6 +50,27 @@ impl Output {
         self.text(&text)
     }
 
+    /// Prints one line of JSON Lines.
+    pub(crate) fn json_line<T: Serialize>(&self, value: &T) -> Result<(), Failure> {
+        let mut text = serde_json::to_string(value).map_err(|e| Failure::Stream(e.to_string()))?;
+        text.push('\n');
+        self.text(&text)
+    }
+
+    /// Something to know beside the result, for people.
+    pub(crate) fn hint(&self, text: &str) {
+        self.note(&format!("{DIM}{text}{DIM:#}"));
+    }
+
+    /// The same, with styles of its own.
+    pub(crate) fn note(&self, text: &str) {
+        if self.quiet || self.json {
+            return;
+        }
+        // Nobody is left to tell when standard error is gone.
+        let _ = writeln!(anstream::stderr().lock(), "{text}");
+    }
+
     /// Warnings beside a result that does not show them itself.
     pub(crate) fn warnings(&self, warnings: &[String]) {
         if self.quiet || self.json {
@@ -67,6 +88,9 @@ impl Output {
     }
 
     pub(crate) fn failure(&self, failure: &Failure) {
+        if matches!(failure, Failure::Reported) {
+            return;
+        }
         if self.json {
             let _ = self.json(&failure.to_json());
             return;

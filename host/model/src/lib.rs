@@ -20,7 +20,7 @@ pub use item::{Conversation, Item, MessageKind, Origin, SectionSource, Sequence,
 pub use name::{NameError, PluginId, SectionId, Tag};
 pub use provider::{
     CacheMarks, Diagnostic, DiagnosticAction, EncodedRequest, ErrorClass, FinishReason, Finished,
-    HttpRequest, Intents, ProviderCapabilities, ProviderError, ProviderEvent, ProviderRequest, Retry, ThinkingIntent,
-    ToolChoice, Usage,
+    HttpRequest, Intents, ProviderCapabilities, ProviderError, ProviderEvent, ProviderRequest,
+    Retry, ThinkingIntent, ToolChoice, Usage,
 };
 pub use request::{ModelCapabilities, ModelRequest, SystemPart, ToolDefinition};

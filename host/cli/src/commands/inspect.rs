@@ -20,9 +20,13 @@ pub(crate) fn run(
     output: &Output,
     message: Option<&str>,
     full: bool,
+    session: Option<&str>,
 ) -> Result<(), Failure> {
-    let host = super::open(cli)?;
-    let composition = super::compose(&host, message)?;
+    let mut host = super::open(cli)?;
+    let composition = match session {
+        Some(id) => super::session::next_request(&mut host, id, message)?,
+        None => super::compose(&host, message)?,
+    };
     if output.is_json() {
         return output.json(&document(&host, composition));
     }

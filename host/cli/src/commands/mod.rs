@@ -1,11 +1,15 @@
 //! One file for each verb.
 
+pub(crate) mod chat;
 pub(crate) mod engine;
 pub(crate) mod init;
 pub(crate) mod inspect;
 pub(crate) mod plugin;
 pub(crate) mod prepare;
+pub(crate) mod provider;
+pub(crate) mod run;
 pub(crate) mod section;
+pub(crate) mod session;
 pub(crate) mod status;
 
 use crate::COMPILE_WORKER;
@@ -22,6 +26,7 @@ fn open(cli: &Cli) -> Result<Host, Failure> {
         profile: None,
         compiler: compiler()?,
         dirs: Dirs::from_environment()?,
+        tools: Vec::new(),
     })?)
 }
 
