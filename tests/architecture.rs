@@ -11,7 +11,7 @@ use cargo_metadata::{DependencyKind, MetadataCommand};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What each crate may depend on, inside the workspace.
-const ARROWS: [(&str, &[&str]); 19] = [
+const ARROWS: [(&str, &[&str]); 21] = [
     ("sectile-model", &[]),
     ("sectile-engine", &["sectile-model"]),
     ("sectile-prompt", &["sectile-model", "sectile-engine"]),
@@ -49,6 +49,8 @@ const ARROWS: [(&str, &[&str]); 19] = [
     ("sectile-plugin-build", &["sectile-manifest"]),
     ("sectile-sdk", &[]),
     ("sectile-wire", &["sectile-sdk"]),
+    ("sectile-wire-testing", &["sectile-sdk"]),
+    ("sectile-plugin-anthropic", &["sectile-sdk", "sectile-wire"]),
     ("sectile-plugin-project", &["sectile-sdk"]),
     ("sectile-plugin-skills", &["sectile-sdk"]),
     ("sectile-plugin-runtime", &["sectile-sdk"]),
