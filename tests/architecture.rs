@@ -11,7 +11,11 @@ use cargo_metadata::{DependencyKind, MetadataCommand};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What each crate may depend on, inside the workspace.
+<<<<<<< HEAD
 const ARROWS: [(&str, &[&str]); 20] = [
+=======
+const ARROWS: [(&str, &[&str]); 21] = [
+>>>>>>> 7dc3042668321559f9988ed53852d1e0aa2e88e3
     ("sectile-model", &[]),
     ("sectile-engine", &["sectile-model"]),
     ("sectile-prompt", &["sectile-model", "sectile-engine"]),
@@ -51,6 +55,8 @@ const ARROWS: [(&str, &[&str]); 20] = [
     ("sectile-plugin-build", &["sectile-manifest"]),
     ("sectile-sdk", &[]),
     ("sectile-wire", &["sectile-sdk"]),
+    ("sectile-wire-testing", &["sectile-sdk"]),
+    ("sectile-plugin-anthropic", &["sectile-sdk", "sectile-wire"]),
     ("sectile-plugin-project", &["sectile-sdk"]),
     ("sectile-plugin-skills", &["sectile-sdk"]),
     ("sectile-plugin-runtime", &["sectile-sdk"]),

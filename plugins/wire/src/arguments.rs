@@ -1,7 +1,7 @@
 //! The arguments of one tool call, collected until the call has ended (PV-6).
 
 use crate::outbox::protocol;
-use sectile_sdk::provider::{CallInput, ProviderError};
+use sectile_sdk::provider::{CallInput, FinishReason, ProviderError};
 use serde_json::Value;
 
 /// Bytes that the arguments of one call may have.
@@ -72,6 +72,24 @@ impl Arguments {
     }
 }
 
+/// Why the answer ended, by what the provider says and by how the arguments of
+/// its calls read. Services say `stop` though there are calls, and `tool_calls`
+/// though the last one was cut.
+#[must_use]
+pub fn finish_reason(said: FinishReason, calls: &[Reading]) -> FinishReason {
+    if !matches!(said, FinishReason::Stop | FinishReason::ToolCalls) {
+        said
+    } else if calls.contains(&Reading::Cut) {
+        FinishReason::Length
+    } else if calls.contains(&Reading::Malformed) {
+        FinishReason::MalformedToolCall
+    } else if calls.is_empty() {
+        FinishReason::Stop
+    } else {
+        FinishReason::ToolCalls
+    }
+}
+
 /// Some services send the whole arguments again at the end.
 fn repeated(text: &str) -> Option<&str> {
     let (once, again) = text.split_at_checked(text.len() / 2)?;
@@ -114,6 +132,22 @@ mod tests {
         assert_eq!(arguments("").input(false), raw(""));
         assert_eq!(arguments("{\"a\": 1}").input(false), raw("{\"a\": 1}"));
         assert_eq!(arguments("{\"a\"").input(true), raw("{\"a\""));
+    }
+
+    #[test]
+    fn pv_6_the_reason_fits_the_calls() {
+        use FinishReason as R;
+        let whole = || Reading::Whole("{}".to_owned());
+        for (said, calls, expected) in [
+            (R::Stop, vec![], R::Stop),
+            (R::Stop, vec![whole()], R::ToolCalls),
+            (R::ToolCalls, vec![], R::Stop),
+            (R::ToolCalls, vec![whole(), Reading::Cut], R::Length),
+            (R::ToolCalls, vec![Reading::Malformed], R::MalformedToolCall),
+            (R::Length, vec![whole()], R::Length),
+        ] {
+            assert_eq!(finish_reason(said, &calls), expected);
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@
 //!
 //! Writing a request: [`turns`] gives a conversation the form that all protocols
 //! want, [`ids`] and [`names`] map into a protocol's alphabet, [`schema`] lowers
-//! tool schemas, [`data`] and [`state`] print blocks, [`extra`] adds what the
+//! tool schemas, [`data`] and [`state`] print blocks, [`sampling`] prints numbers, [`extra`] adds what the
 //! operator configured, [`notes`] collects what was not taken as it was.
 //!
 //! Reading an error: [`problem`] reads a body of any shape, [`classify`] says
@@ -23,6 +23,7 @@ pub mod names;
 pub mod notes;
 pub mod outbox;
 pub mod problem;
+pub mod sampling;
 pub mod schema;
 pub mod sse;
 pub mod state;
