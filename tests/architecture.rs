@@ -11,11 +11,7 @@ use cargo_metadata::{DependencyKind, MetadataCommand};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What each crate may depend on, inside the workspace.
-<<<<<<< HEAD
-const ARROWS: [(&str, &[&str]); 20] = [
-=======
-const ARROWS: [(&str, &[&str]); 21] = [
->>>>>>> 7dc3042668321559f9988ed53852d1e0aa2e88e3
+const ARROWS: &[(&str, &[&str])] = &[
     ("sectile-model", &[]),
     ("sectile-engine", &["sectile-model"]),
     ("sectile-prompt", &["sectile-model", "sectile-engine"]),
@@ -37,18 +33,24 @@ const ARROWS: [(&str, &[&str]); 21] = [
             "sectile-manifest",
             "sectile-sandbox",
             "sectile-registry",
+            "sectile-chat",
+            "sectile-store",
+            "sectile-transport",
             "sectile-bundle",
         ],
     ),
     (
         "sectile",
         &[
+            "sectile-model",
             "sectile-engine",
             "sectile-manifest",
             "sectile-prompt",
             "sectile-sandbox",
             "sectile-registry",
             "sectile-session",
+            "sectile-store",
+            "sectile-transport",
         ],
     ),
     ("sectile-bundle", &[]),
@@ -94,7 +96,7 @@ fn every_arrow_between_crates_is_one_that_was_decided() {
         .iter()
         .map(|p| p.name.to_string())
         .collect();
-    let mut allowed: BTreeMap<_, _> = ARROWS.into_iter().collect();
+    let mut allowed: BTreeMap<_, _> = ARROWS.iter().copied().collect();
     for package in metadata.workspace_packages() {
         let allowed = allowed
             .remove(package.name.as_str())

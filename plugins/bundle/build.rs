@@ -4,7 +4,7 @@ use sectile_plugin_build::{build, with_manifest, workspace};
 use std::path::PathBuf;
 use std::{env, fs};
 
-const PLUGINS: [&str; 3] = ["project", "skills", "runtime"];
+const PLUGINS: [&str; 4] = ["project", "skills", "runtime", "anthropic"];
 
 fn main() -> Result<(), String> {
     let packages = PLUGINS.map(|name| format!("sectile-plugin-{name}"));
@@ -13,6 +13,8 @@ fn main() -> Result<(), String> {
         "plugins/project",
         "plugins/skills",
         "plugins/runtime",
+        "plugins/anthropic",
+        "plugins/wire",
         "sdk/rust",
         "wit",
     ];

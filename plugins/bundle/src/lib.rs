@@ -5,10 +5,11 @@
 pub type Component = &'static [u8];
 
 /// The bundled plugins.
-pub const BUNDLED: [Component; 3] = [
+pub const BUNDLED: [Component; 4] = [
     include_bytes!(concat!(env!("OUT_DIR"), "/project.wasm")),
     include_bytes!(concat!(env!("OUT_DIR"), "/skills.wasm")),
     include_bytes!(concat!(env!("OUT_DIR"), "/runtime.wasm")),
+    include_bytes!(concat!(env!("OUT_DIR"), "/anthropic.wasm")),
 ];
 
 #[cfg(test)]
@@ -64,7 +65,8 @@ mod tests {
             [
                 ("sectile/project".to_owned(), 2),
                 ("sectile/skills".to_owned(), 1),
-                ("sectile/runtime".to_owned(), 0)
+                ("sectile/runtime".to_owned(), 0),
+                ("sectile/anthropic-messages".to_owned(), 0),
             ]
         );
     }
