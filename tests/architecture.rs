@@ -11,7 +11,7 @@ use cargo_metadata::{DependencyKind, MetadataCommand};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What each crate may depend on, inside the workspace.
-const ARROWS: [(&str, &[&str]); 21] = [
+const ARROWS: [(&str, &[&str]); 22] = [
     ("sectile-model", &[]),
     ("sectile-engine", &["sectile-model"]),
     ("sectile-prompt", &["sectile-model", "sectile-engine"]),
@@ -54,6 +54,10 @@ const ARROWS: [(&str, &[&str]); 21] = [
     ("sectile-plugin-project", &["sectile-sdk"]),
     ("sectile-plugin-skills", &["sectile-sdk"]),
     ("sectile-plugin-runtime", &["sectile-sdk"]),
+    (
+        "sectile-plugin-openai-chat",
+        &["sectile-sdk", "sectile-wire"],
+    ),
     ("sectile-example-git-branch", &["sectile-sdk"]),
     ("sectile-test-guests", &[]),
     ("sectile-tests", &["sectile-manifest"]),
