@@ -62,6 +62,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("sectile-plugin-project", &["sectile-sdk"]),
     ("sectile-plugin-skills", &["sectile-sdk"]),
     ("sectile-plugin-runtime", &["sectile-sdk"]),
+    (
+        "sectile-plugin-openai-chat",
+        &["sectile-sdk", "sectile-wire"],
+    ),
     ("sectile-example-git-branch", &["sectile-sdk"]),
     ("sectile-test-guests", &[]),
     ("sectile-tests", &["sectile-manifest"]),

@@ -108,6 +108,19 @@ pub fn turns<'a>(
     turns
 }
 
+/// The turns of which `says` something, with the user's neighbours joined again.
+#[must_use]
+pub fn retain<'a>(turns: Vec<Turn<'a>>, says: impl Fn(&Turn) -> bool) -> Vec<Turn<'a>> {
+    let mut kept: Vec<Turn> = Vec::new();
+    for turn in turns.into_iter().filter(says) {
+        match (kept.last_mut(), turn) {
+            (Some(Turn::User(before)), Turn::User(more)) => before.extend(more),
+            (_, turn) => kept.push(turn),
+        }
+    }
+    kept
+}
+
 type Results<'a> = BTreeMap<&'a str, VecDeque<(&'a ToolResultBlock, bool)>>;
 
 fn results(scope: &[Message]) -> Results<'_> {
