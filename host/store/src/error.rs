@@ -48,6 +48,12 @@ pub enum StoreError {
         /// The reason.
         why: String,
     },
+    /// One row would be larger than the store takes.
+    #[error("{}: this is too large to be stored; nothing of it was", path.display())]
+    TooLarge {
+        /// The database.
+        path: PathBuf,
+    },
     /// Another process held the database for too long.
     #[error("{}: another process holds the database for too long", path.display())]
     Busy {
@@ -109,6 +115,7 @@ impl StoreError {
             Self::TurnEnded(_) => "turn_ended",
             Self::Full { .. } => "store_full",
             Self::Io { .. } => "store_io",
+            Self::TooLarge { .. } => "store_too_large",
             Self::Busy { .. } => "store_busy",
             Self::ReadOnly { .. } => "store_read_only",
             Self::Corrupt { .. } => "store_corrupt",

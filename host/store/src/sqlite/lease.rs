@@ -3,10 +3,9 @@
 
 use crate::error::StoreError;
 use crate::id::SessionId;
-use crate::sqlite::connection::io_error;
-use std::fs::{self, File, TryLockError};
-use std::io;
-use std::path::Path;
+use crate::sqlite::failure::io_error;
+use crate::sqlite::place::Place;
+use std::fs::{File, TryLockError};
 
 /// Held for as long as it lives.
 #[derive(Debug)]
@@ -15,15 +14,8 @@ pub(super) struct Lease {
 }
 
 impl Lease {
-    pub(super) fn take(directory: &Path, session: &SessionId) -> Result<Self, StoreError> {
-        let locks = directory.join("locks");
-        match fs::create_dir(&locks) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                return Err(io_error(&locks, &error));
-            }
-            _ => {}
-        }
-        let path = locks.join(format!("{session}.lock"));
+    pub(super) fn take(place: &Place, session: &SessionId) -> Result<Self, StoreError> {
+        let path = place.locks()?.join(format!("{session}.lock"));
         let mut options = File::options();
         options.create(true).truncate(false).write(true);
         #[cfg(unix)]

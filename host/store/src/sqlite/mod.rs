@@ -1,7 +1,9 @@
 //! Sessions in one SQLite file (SR-10).
 
 mod connection;
+mod failure;
 mod lease;
+mod place;
 mod read;
 mod rows;
 mod schema;
@@ -62,10 +64,13 @@ impl SqliteStore {
     pub fn interrupt_abandoned(&self) -> Result<Vec<(SessionId, TurnId)>, StoreError> {
         let mut interrupted = Vec::new();
         for session in self.0.read(read::sessions_with_running_turns)? {
-            if let Ok(writer) = self.lease(&session) {
-                let turns = writer.interrupt_running()?;
-                interrupted.extend(turns.into_iter().map(|turn| (session.clone(), turn)));
-            }
+            let writer = match self.lease(&session) {
+                Ok(writer) => writer,
+                Err(StoreError::SessionBusy(_)) => continue,
+                Err(error) => return Err(error),
+            };
+            let turns = writer.interrupt_running()?;
+            interrupted.extend(turns.into_iter().map(|turn| (session.clone(), turn)));
         }
         Ok(interrupted)
     }
@@ -78,7 +83,7 @@ impl SessionStore for SqliteStore {
 
     fn lease(&self, session: &SessionId) -> Result<Box<dyn SessionWriter>, StoreError> {
         self.session(session)?;
-        let lease = Lease::take(self.0.directory(), session)?;
+        let lease = Lease::take(self.0.place(), session)?;
         Ok(Box::new(SqliteWriter::new(
             Arc::clone(&self.0),
             session.clone(),

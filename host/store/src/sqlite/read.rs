@@ -5,7 +5,7 @@ use crate::id::{SessionId, TurnId};
 use crate::record::{
     CallRecord, Checkpoint, LoadedSession, SessionRecord, SessionSummary, StoredMessage, TurnRecord,
 };
-use crate::sqlite::connection::Failure;
+use crate::sqlite::failure::Failure;
 use crate::sqlite::rows::{checkpoint, id, json, message, number, signed, turn, unsigned};
 use rusqlite::{OptionalExtension, Params, Row, Transaction, named_params};
 use sectile_model::{BlockKind, Conversation, Digest, Item, Sequence};

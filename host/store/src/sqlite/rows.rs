@@ -1,7 +1,7 @@
 //! Rows to records and back. What does not parse is damage, and is said to be.
 
 use crate::record::{Checkpoint, NewCheckpoint, StoredMessage, TurnRecord, TurnStatus};
-use crate::sqlite::connection::Failure;
+use crate::sqlite::failure::Failure;
 use rusqlite::Row;
 use sectile_model::{Item, MessageKind, Origin, Sequence};
 use serde::Serialize;

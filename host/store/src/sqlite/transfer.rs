@@ -3,7 +3,7 @@
 use crate::error::StoreError;
 use crate::id::{SessionId, TurnId};
 use crate::record::{CallRecord, Checkpoint, NewMessage, NewSession, TurnRecord};
-use crate::sqlite::connection::Failure;
+use crate::sqlite::failure::Failure;
 use crate::sqlite::rows::{signed, text};
 use crate::sqlite::{read, write};
 use rusqlite::{Transaction, named_params};

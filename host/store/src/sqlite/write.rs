@@ -7,7 +7,8 @@ use crate::record::{
     Append, CallRecord, Checkpoint, LoadedSession, NewCheckpoint, NewMessage, NewSession, NewTurn,
     StartedTurn, TurnStatus,
 };
-use crate::sqlite::connection::{Database, Failure};
+use crate::sqlite::connection::Database;
+use crate::sqlite::failure::Failure;
 use crate::sqlite::lease::Lease;
 use crate::sqlite::read;
 use crate::sqlite::rows::{id, kind_name, signed, text};
