@@ -20,6 +20,20 @@ pub enum StoreError {
         /// The turn.
         turn: TurnId,
     },
+    /// A turn of this id is there already.
+    #[error("session `{session}` has a turn `{turn}` already, of another request")]
+    TurnExists {
+        /// The session.
+        session: SessionId,
+        /// The turn.
+        turn: TurnId,
+    },
+    /// A checkpoint of no turn waits until no turn runs (CP-5).
+    #[error("turn `{0}` is running; wait for its end")]
+    SessionActive(TurnId),
+    /// A checkpoint contradicts what is stored.
+    #[error("the checkpoint cannot be installed: {0}")]
+    InvalidCheckpoint(&'static str),
     /// There is no such checkpoint.
     #[error("session `{session}` has no checkpoint {number}")]
     UnknownCheckpoint {
@@ -110,6 +124,9 @@ impl StoreError {
             Self::UnknownSession(_) => "unknown_session",
             Self::SessionExists(_) => "session_exists",
             Self::UnknownTurn { .. } => "unknown_turn",
+            Self::TurnExists { .. } => "turn_exists",
+            Self::SessionActive(_) => "session_active",
+            Self::InvalidCheckpoint(_) => "invalid_checkpoint",
             Self::UnknownCheckpoint { .. } => "unknown_checkpoint",
             Self::SessionBusy(_) => "session_busy",
             Self::TurnEnded(_) => "turn_ended",

@@ -19,6 +19,7 @@
 //! ```
 
 mod api;
+mod checkpoint;
 mod error;
 mod id;
 mod record;

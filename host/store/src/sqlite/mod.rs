@@ -7,6 +7,7 @@ mod place;
 mod read;
 mod rows;
 mod schema;
+mod sessions;
 mod transfer;
 mod write;
 
@@ -92,11 +93,11 @@ impl SessionStore for SqliteStore {
     }
 
     fn session(&self, session: &SessionId) -> Result<SessionRecord, StoreError> {
-        self.0.read(|tx| read::session(tx, session))
+        self.0.read(|tx| sessions::session(tx, session))
     }
 
     fn sessions(&self, skip: u64, limit: u64) -> Result<Vec<SessionSummary>, StoreError> {
-        self.0.read(|tx| read::sessions(tx, skip, limit))
+        self.0.read(|tx| sessions::sessions(tx, skip, limit))
     }
 
     fn load(&self, session: &SessionId) -> Result<LoadedSession, StoreError> {
@@ -131,6 +132,19 @@ impl SessionStore for SqliteStore {
         limit: u64,
     ) -> Result<Vec<TurnRecord>, StoreError> {
         self.0.read(|tx| read::turns(tx, session, after, limit))
+    }
+
+    fn turn(&self, session: &SessionId, turn: &TurnId) -> Result<TurnRecord, StoreError> {
+        self.0.read(|tx| read::turn(tx, session, turn))
+    }
+
+    fn turn_of_request(
+        &self,
+        session: &SessionId,
+        client_request_id: &str,
+    ) -> Result<Option<TurnRecord>, StoreError> {
+        self.0
+            .read(|tx| read::turn_of_request(tx, session, client_request_id))
     }
 
     fn checkpoints(&self, session: &SessionId) -> Result<Vec<Checkpoint>, StoreError> {

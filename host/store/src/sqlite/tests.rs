@@ -115,6 +115,58 @@ fn sr_20_a_request_has_one_turn_and_turns_are_never_queued() {
 }
 
 #[test]
+fn sr_20_a_turn_is_found_by_its_id_and_by_its_request() {
+    let (_dir, store, id) = open();
+    let writer = store.lease(&id).unwrap();
+    run(&*writer, "a");
+    let known = store.turn(&id, &"a".parse().unwrap()).unwrap();
+    assert_eq!(
+        store.turn_of_request(&id, "r-a").unwrap(),
+        Some(known.clone())
+    );
+    assert_eq!(store.turn_of_request(&id, "r-b").unwrap(), None);
+    assert_eq!(
+        store
+            .turn(&id, &"b".parse().unwrap())
+            .err()
+            .map(|e| e.code()),
+        Some("unknown_turn")
+    );
+    let taken = NewTurn {
+        client_request_id: "another".to_owned(),
+        ..turn("a")
+    };
+    assert_eq!(
+        writer.start_turn(&taken).err().map(|e| e.code()),
+        Some("turn_exists")
+    );
+}
+
+#[test]
+fn cp_5_a_checkpoint_is_made_in_the_running_turn_or_in_none() {
+    let (_dir, store, id) = open();
+    let writer = store.lease(&id).unwrap();
+    run(&*writer, "a");
+    writer.start_turn(&turn("b")).unwrap();
+    let install = |turn: Option<&str>| {
+        let turn = turn.map(|turn| turn.parse().unwrap());
+        let installed = writer.install(
+            turn.as_ref(),
+            &checkpoint(CheckpointKind::Summary, 2, &[(3, 3)]),
+        );
+        installed.err().map_or("installed", |e| e.code())
+    };
+    assert_eq!(install(None), "session_active");
+    assert_eq!(install(Some("a")), "turn_ended");
+    assert_eq!(install(Some("c")), "unknown_turn");
+    assert_eq!(install(Some("b")), "installed");
+    let too_far = checkpoint(CheckpointKind::Summary, 9, &[]);
+    let refused = writer.install(Some(&"b".parse().unwrap()), &too_far);
+    assert_eq!(refused.err().map(|e| e.code()), Some("invalid_checkpoint"));
+    assert_eq!(store.checkpoints(&id).unwrap().len(), 1);
+}
+
+#[test]
 fn ws_2_a_message_is_stored_once_however_often_it_is_written() {
     let (_dir, store, id) = open();
     let writer = store.lease(&id).unwrap();
@@ -254,11 +306,20 @@ fn an_exported_session_comes_back_as_it_was() {
     let (_dir, store, id) = open();
     let writer = store.lease(&id).unwrap();
     run(&*writer, "a");
-    run(&*writer, "b");
     writer
-        .install(None, &checkpoint(CheckpointKind::Summary, 2, &[(3, 4)]))
+        .install(None, &checkpoint(CheckpointKind::Summary, 1, &[(2, 2)]))
         .unwrap();
     writer.advance_watermark(2).unwrap();
+    writer.start_turn(&turn("b")).unwrap();
+    let answer = Append {
+        plan: Some(json!({"plan": [1]})),
+        ..append(&["b:answer"])
+    };
+    let b: TurnId = "b".parse().unwrap();
+    writer.append(&b, &answer).unwrap();
+    writer
+        .finish_turn(&b, TurnStatus::Failed, &json!({"code": "x"}))
+        .unwrap();
     let export = |id: &SessionId| {
         let mut lines = Vec::new();
         store
@@ -275,23 +336,22 @@ fn an_exported_session_comes_back_as_it_was() {
         .import(&copy, &mut lines.iter().cloned().map(Ok))
         .unwrap();
     assert_eq!(export(&copy), lines);
-    assert_eq!(
-        store.load(&copy).unwrap().conversation,
-        store.load(&id).unwrap().conversation
-    );
+    assert_eq!(store.load(&copy).unwrap(), store.load(&id).unwrap());
+    assert_eq!(store.load(&copy).unwrap().plan, answer.plan);
     // Whatever line is missing or twice, all or nothing is there.
     for n in 0..lines.len() {
         for (kind, broken) in [("a", without(&lines, n)), ("b", twice(&lines, n))] {
             let id: SessionId = format!("{kind}{n}").parse().unwrap();
-            if store.import(&id, &mut broken.into_iter().map(Ok)).is_err() {
-                assert_eq!(
-                    store.session(&id).err().map(|e| e.code()),
-                    Some("unknown_session")
-                );
-            } else {
-                // Only the last line can be missing unnoticed.
-                assert_eq!(n + 1, lines.len());
-            }
+            let refused = store.import(&id, &mut broken.into_iter().map(Ok));
+            assert_eq!(
+                refused.err().map(|e| e.code()),
+                Some("invalid_import"),
+                "{id}"
+            );
+            assert_eq!(
+                store.session(&id).err().map(|e| e.code()),
+                Some("unknown_session")
+            );
         }
     }
 }
