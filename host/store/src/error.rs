@@ -1,6 +1,7 @@
 //! Why something could not be stored or read.
 
 use crate::id::{SessionId, TurnId};
+use sectile_model::PluginId;
 use std::path::PathBuf;
 
 /// Why something could not be stored or read. Nothing was stored then.
@@ -48,6 +49,14 @@ pub enum StoreError {
     /// A turn that has ended takes no more messages.
     #[error("turn `{0}` has ended")]
     TurnEnded(TurnId),
+    /// A plugin would keep more than it was granted.
+    #[error("the plugin {plugin} would keep more than the {quota} bytes that it was granted")]
+    Quota {
+        /// The plugin.
+        plugin: PluginId,
+        /// What it was granted, in bytes.
+        quota: u64,
+    },
     /// The disk is full.
     #[error("{}: the disk is full; nothing of this was stored", path.display())]
     Full {
@@ -130,6 +139,7 @@ impl StoreError {
             Self::UnknownCheckpoint { .. } => "unknown_checkpoint",
             Self::SessionBusy(_) => "session_busy",
             Self::TurnEnded(_) => "turn_ended",
+            Self::Quota { .. } => "quota_exceeded",
             Self::Full { .. } => "store_full",
             Self::Io { .. } => "store_io",
             Self::TooLarge { .. } => "store_too_large",

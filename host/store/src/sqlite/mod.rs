@@ -1,5 +1,6 @@
 //! Sessions in one SQLite file (SR-10).
 
+mod audit;
 mod connection;
 mod failure;
 mod lease;
@@ -9,6 +10,7 @@ mod rows;
 mod schema;
 mod sessions;
 mod transfer;
+mod values;
 mod write;
 
 use crate::api::{SessionStore, SessionWriter};

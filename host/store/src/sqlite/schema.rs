@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 /// Stands in the file's header: "Sctl".
 const APPLICATION_ID: i64 = 0x5363_746c;
 /// What brings a file from each version to the next; released ones never change.
-const MIGRATIONS: [&str; 1] = [include_str!("schema.sql")];
+const MIGRATIONS: [&str; 2] = [include_str!("schema/1.sql"), include_str!("schema/2.sql")];
 
 fn newest() -> i64 {
     i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
