@@ -190,6 +190,3 @@ impl SessionStore for SqliteStore {
         self.0.write(|tx| transfer::import(tx, id, lines))
     }
 }
-
-#[cfg(test)]
-mod tests;

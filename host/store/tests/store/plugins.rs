@@ -1,7 +1,5 @@
 //! What plugins keep and did.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use sectile_model::{Digest, PluginId};
 use sectile_store::{AuditFilter, AuditLog, AuditRow, PluginValues, SessionId, SqliteStore};
 use tempfile::TempDir;
