@@ -10,7 +10,7 @@ use std::fs::{File, TryLockError};
 /// Held for as long as it lives.
 #[derive(Debug)]
 pub(super) struct Lease {
-    _file: File,
+    file: File,
 }
 
 impl Lease {
@@ -26,10 +26,18 @@ impl Lease {
         }
         let file = options.open(&path).map_err(|e| io_error(&path, &e))?;
         match file.try_lock() {
-            Ok(()) => Ok(Self { _file: file }),
+            Ok(()) => Ok(Self { file }),
             Err(TryLockError::WouldBlock) => Err(StoreError::SessionBusy(session.clone())),
             Err(TryLockError::Error(error)) => Err(io_error(&path, &error)),
         }
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        // A process that is just being started may still have the file, and
+        // closing ours would then not end the lock.
+        let _ = self.file.unlock();
     }
 }
 
