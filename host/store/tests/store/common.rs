@@ -7,11 +7,16 @@ use sectile_store::{
     SessionStore, SessionWriter, SqliteStore, StartedTurn, TurnStatus,
 };
 use serde_json::json;
+use sha2::{Digest as _, Sha256};
 use std::sync::Arc;
 use tempfile::TempDir;
 
+/// A store with the session `s`, in memory where the system has such a place:
+/// a test that does not kill needs no disk.
 pub(crate) fn open() -> (TempDir, SqliteStore, SessionId) {
-    let workspace = tempfile::tempdir().unwrap();
+    let workspace = tempfile::tempdir_in("/dev/shm")
+        .or_else(|_| tempfile::tempdir())
+        .unwrap();
     let store = SqliteStore::open(workspace.path()).unwrap();
     let id: SessionId = "s".parse().unwrap();
     store
@@ -93,13 +98,14 @@ pub(crate) fn checkpoint(
 
 /// The record of a model call.
 pub(crate) fn call(through_sequence: u64) -> CallRecord {
-    let digest = Digest::from_bytes([7; 32]);
+    let frame = "the frame";
+    let digest = Digest::from_bytes(Sha256::digest(frame).into());
     CallRecord {
         model_call: 1,
         through_sequence,
         checkpoint: None,
         pruned_through_sequence: None,
-        frame: "the frame".into(),
+        frame: frame.into(),
         frame_digest: digest,
         request_digest: digest,
         request_bytes: 3,

@@ -13,6 +13,7 @@ mod common;
 mod crash;
 mod damage;
 mod faults;
+mod laws;
 mod plugins;
 mod processes;
 mod size;

@@ -9,6 +9,8 @@ use sectile_store::{
 };
 use serde_json::json;
 use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -84,6 +86,24 @@ fn d6_many_processes_share_a_store_and_one_at_a_time_a_session() {
         assert_eq!(store.load(&session(own)).unwrap().last_sequence, TURNS * 2);
     }
     assert_eq!(store.check().unwrap(), None);
+}
+
+#[test]
+fn d6_a_lease_ends_with_its_writer_also_while_processes_are_started() {
+    let (_dir, store, id) = open();
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        // Between its beginning and its program, a process has all our files.
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                let _ = Command::new("true").status();
+            }
+        });
+        let leases = (0..2000).map(|_| store.lease(&id).map(drop));
+        let failed = leases.filter_map(Result::err).next();
+        done.store(true, Ordering::Relaxed);
+        assert!(failed.is_none(), "{failed:?}");
+    });
 }
 
 #[test]
