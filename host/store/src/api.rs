@@ -78,6 +78,22 @@ pub trait SessionStore: Send + Sync {
         limit: u64,
     ) -> Result<Vec<TurnRecord>, StoreError>;
 
+    /// A turn.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownTurn`], and those of the medium.
+    fn turn(&self, session: &SessionId, turn: &TurnId) -> Result<TurnRecord, StoreError>;
+
+    /// The turn of a client's request, when there is one (SR-20).
+    ///
+    /// # Errors
+    /// Those of the medium.
+    fn turn_of_request(
+        &self,
+        session: &SessionId,
+        client_request_id: &str,
+    ) -> Result<Option<TurnRecord>, StoreError>;
+
     /// All checkpoints, in order.
     ///
     /// # Errors
@@ -148,7 +164,7 @@ pub trait SessionWriter: Send + Sync {
     /// Starts a turn, unless its request is known or another one runs.
     ///
     /// # Errors
-    /// Those of the medium.
+    /// [`StoreError::TurnExists`], and those of the medium.
     fn start_turn(&self, turn: &NewTurn) -> Result<StartedTurn, StoreError>;
 
     /// Stores one step of a turn and gives its messages as they stand now.
@@ -180,10 +196,12 @@ pub trait SessionWriter: Send + Sync {
     /// Those of the medium.
     fn advance_watermark(&self, to: Sequence) -> Result<(), StoreError>;
 
-    /// Installs a checkpoint (CP-7).
+    /// Installs a checkpoint (CP-7), in the running `turn` or while none runs.
     ///
     /// # Errors
-    /// Those of the medium.
+    /// [`StoreError::InvalidCheckpoint`], [`StoreError::SessionActive`],
+    /// [`StoreError::UnknownTurn`], [`StoreError::TurnEnded`], and those of the
+    /// medium.
     fn install(
         &self,
         turn: Option<&TurnId>,

@@ -1,6 +1,7 @@
 //! Why something could not be stored or read.
 
 use crate::id::{SessionId, TurnId};
+use sectile_model::PluginId;
 use std::path::PathBuf;
 
 /// Why something could not be stored or read. Nothing was stored then.
@@ -20,6 +21,20 @@ pub enum StoreError {
         /// The turn.
         turn: TurnId,
     },
+    /// A turn of this id is there already.
+    #[error("session `{session}` has a turn `{turn}` already, of another request")]
+    TurnExists {
+        /// The session.
+        session: SessionId,
+        /// The turn.
+        turn: TurnId,
+    },
+    /// A checkpoint of no turn waits until no turn runs (CP-5).
+    #[error("turn `{0}` is running; wait for its end")]
+    SessionActive(TurnId),
+    /// A checkpoint contradicts what is stored.
+    #[error("the checkpoint cannot be installed: {0}")]
+    InvalidCheckpoint(&'static str),
     /// There is no such checkpoint.
     #[error("session `{session}` has no checkpoint {number}")]
     UnknownCheckpoint {
@@ -34,6 +49,14 @@ pub enum StoreError {
     /// A turn that has ended takes no more messages.
     #[error("turn `{0}` has ended")]
     TurnEnded(TurnId),
+    /// A plugin would keep more than it was granted.
+    #[error("the plugin {plugin} would keep more than the {quota} bytes that it was granted")]
+    Quota {
+        /// The plugin.
+        plugin: PluginId,
+        /// What it was granted, in bytes.
+        quota: u64,
+    },
     /// The disk is full.
     #[error("{}: the disk is full; nothing of this was stored", path.display())]
     Full {
@@ -47,6 +70,12 @@ pub enum StoreError {
         path: PathBuf,
         /// The reason.
         why: String,
+    },
+    /// One row would be larger than the store takes.
+    #[error("{}: this is too large to be stored; nothing of it was", path.display())]
+    TooLarge {
+        /// The database.
+        path: PathBuf,
     },
     /// Another process held the database for too long.
     #[error("{}: another process holds the database for too long", path.display())]
@@ -104,11 +133,16 @@ impl StoreError {
             Self::UnknownSession(_) => "unknown_session",
             Self::SessionExists(_) => "session_exists",
             Self::UnknownTurn { .. } => "unknown_turn",
+            Self::TurnExists { .. } => "turn_exists",
+            Self::SessionActive(_) => "session_active",
+            Self::InvalidCheckpoint(_) => "invalid_checkpoint",
             Self::UnknownCheckpoint { .. } => "unknown_checkpoint",
             Self::SessionBusy(_) => "session_busy",
             Self::TurnEnded(_) => "turn_ended",
+            Self::Quota { .. } => "quota_exceeded",
             Self::Full { .. } => "store_full",
             Self::Io { .. } => "store_io",
+            Self::TooLarge { .. } => "store_too_large",
             Self::Busy { .. } => "store_busy",
             Self::ReadOnly { .. } => "store_read_only",
             Self::Corrupt { .. } => "store_corrupt",

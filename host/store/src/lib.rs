@@ -1,8 +1,8 @@
 //! Where sessions are kept: turns, messages, plans, checkpoints and the record
-//! of every model call.
+//! of every model call; and what plugins keep and did.
 //!
-//! [`SessionStore`] is what the runtime sees; [`SqliteStore`] keeps it in one
-//! file of the workspace. What a method has returned is on the disk; what was
+//! [`SessionStore`], [`PluginValues`] and [`AuditLog`] are what the runtime sees;
+//! [`SqliteStore`] keeps it all in one file of the workspace. What a method has returned is on the disk; what was
 //! not returned leaves no trace (SR-11). Writing needs a lease, which one
 //! process at a time holds for a session; reading is never blocked.
 //!
@@ -19,12 +19,16 @@
 //! ```
 
 mod api;
+mod audit;
+mod checkpoint;
 mod error;
 mod id;
 mod record;
 mod sqlite;
+mod values;
 
 pub use api::{SessionStore, SessionWriter};
+pub use audit::{AuditFilter, AuditLog, AuditRow};
 pub use error::StoreError;
 pub use id::{IdError, SessionId, TurnId};
 pub use record::{
@@ -33,3 +37,4 @@ pub use record::{
     TurnStatus,
 };
 pub use sqlite::SqliteStore;
+pub use values::PluginValues;

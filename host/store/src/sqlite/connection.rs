@@ -1,90 +1,68 @@
-//! The two connections on the file, and what their errors mean.
+//! The two connections on the file.
 
 use crate::error::StoreError;
+use crate::sqlite::failure::Failure;
+use crate::sqlite::place::Place;
 use crate::sqlite::schema;
 use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
-use std::fs;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::fmt::Write;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-const DIRECTORY: &str = ".sectile";
-const FILE: &str = "sectile.db";
 /// How long a transaction waits for another process.
 const BUSY: Duration = Duration::from_secs(5);
 /// Prepared statements that a connection keeps.
 const STATEMENTS: usize = 64;
-
-/// What a transaction ran into.
-#[derive(Debug)]
-pub(super) enum Failure {
-    /// SQLite's own.
-    Sqlite(rusqlite::Error),
-    /// Ours.
-    Store(StoreError),
-    /// What is stored cannot be read.
-    Garbage(String),
-}
-
-impl From<rusqlite::Error> for Failure {
-    fn from(error: rusqlite::Error) -> Self {
-        Self::Sqlite(error)
-    }
-}
-
-impl From<StoreError> for Failure {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
-    }
-}
+/// Bytes of one row; the largest is a message with its images.
+const ROW: i32 = 256 << 20;
+/// Bytes of one statement; the largest is a migration.
+const STATEMENT: i32 = 64 << 10;
 
 /// One file, with a connection for writing and one for reading.
 pub(super) struct Database {
-    directory: PathBuf,
-    path: PathBuf,
+    place: Place,
     // Closed before the writer, which then puts everything into the one file.
     reader: Mutex<Connection>,
     writer: Mutex<Connection>,
 }
 
 impl Database {
+    /// Opens the database of `workspace`; makes it when there is none. One that
+    /// cannot be written is opened for reading.
     pub(super) fn open(workspace: &Path) -> Result<Self, StoreError> {
-        let directory = workspace.join(DIRECTORY);
-        if let Err(error) = prepare_directory(&directory) {
-            // What cannot be written may still be read.
-            return match Self::open_existing(workspace)? {
-                Some(database) => Ok(database),
-                None => Err(error),
-            };
+        let place = Place::of(workspace)?;
+        if let Err(error) = place.prepare()
+            && !place.exists()?
+        {
+            return Err(error);
         }
-        Self::at(directory)
+        Self::at(place)
     }
 
+    /// Opens the database of `workspace` when there is one.
     pub(super) fn open_existing(workspace: &Path) -> Result<Option<Self>, StoreError> {
-        let directory = workspace.join(DIRECTORY);
-        match directory.join(FILE).symlink_metadata() {
-            Ok(_) => Self::at(directory).map(Some),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(io_error(&directory.join(FILE), &error)),
+        let place = Place::of(workspace)?;
+        match place.exists()? {
+            true => Self::at(place).map(Some),
+            false => Ok(None),
         }
     }
 
-    fn at(directory: PathBuf) -> Result<Self, StoreError> {
-        let path = directory.join(FILE);
-        refuse_links(&directory, &path)?;
-        let (writer, reader) = connect(&path).map_err(|failure| explain(failure, &path))?;
+    fn at(place: Place) -> Result<Self, StoreError> {
+        place.refuse_links()?;
+        let (writer, reader) = connect(&place).map_err(|f| f.explain(place.file()))?;
         Ok(Self {
-            directory,
-            path,
+            place,
             writer: Mutex::new(writer),
             reader: Mutex::new(reader),
         })
     }
 
-    pub(super) fn directory(&self) -> &Path {
-        &self.directory
+    pub(super) fn place(&self) -> &Place {
+        &self.place
     }
 
     /// Runs `body` on one consistent state of the file.
@@ -92,8 +70,7 @@ impl Database {
         &self,
         body: impl FnOnce(&Transaction<'_>) -> Result<T, Failure>,
     ) -> Result<T, StoreError> {
-        transact(&self.reader, TransactionBehavior::Deferred, body)
-            .map_err(|failure| explain(failure, &self.path))
+        self.transact(&self.reader, TransactionBehavior::Deferred, body)
     }
 
     /// Runs `body` as one transaction: when this returns, it is on the disk.
@@ -101,100 +78,82 @@ impl Database {
         &self,
         body: impl FnOnce(&Transaction<'_>) -> Result<T, Failure>,
     ) -> Result<T, StoreError> {
-        transact(&self.writer, TransactionBehavior::Immediate, body)
-            .map_err(|failure| explain(failure, &self.path))
+        self.transact(&self.writer, TransactionBehavior::Immediate, body)
+    }
+
+    fn transact<T>(
+        &self,
+        connection: &Mutex<Connection>,
+        behavior: TransactionBehavior,
+        body: impl FnOnce(&Transaction<'_>) -> Result<T, Failure>,
+    ) -> Result<T, StoreError> {
+        // A transaction that a panic left open was rolled back as it was dropped.
+        let mut connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
+        transact(&mut connection, behavior, body).map_err(|f| f.explain(self.place.file()))
     }
 }
 
-fn transact<T>(
-    connection: &Mutex<Connection>,
+/// Runs `body` in a transaction; an error of it or of the commit leaves nothing.
+pub(super) fn transact<T>(
+    connection: &mut Connection,
     behavior: TransactionBehavior,
     body: impl FnOnce(&Transaction<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    // A transaction that a panic left open was rolled back as it was dropped.
-    let mut connection: MutexGuard<'_, _> =
-        connection.lock().unwrap_or_else(PoisonError::into_inner);
     let transaction = connection.transaction_with_behavior(behavior)?;
     let result = body(&transaction)?;
     transaction.commit()?;
     Ok(result)
 }
 
-/// Makes the directory for this user alone, ignored by git.
-fn prepare_directory(directory: &Path) -> Result<(), StoreError> {
-    let failed = |error: io::Error| io_error(directory, &error);
-    match fs::create_dir(directory) {
-        Ok(()) => {}
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-        Err(error) => return Err(failed(error)),
-    }
-    if !directory.symlink_metadata().map_err(failed)?.is_dir() {
-        return Err(foreign(directory, "it is not a directory"));
-    }
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // Another user's directory stays as it is.
-        let _ = fs::set_permissions(directory, fs::Permissions::from_mode(0o700));
-    }
-    let ignore = directory.join(".gitignore");
-    match fs::File::create_new(&ignore).and_then(|mut file| file.write_all(b"*\n")) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-            Err(io_error(&ignore, &error))
+fn connect(place: &Place) -> Result<(Connection, Connection), Failure> {
+    match connect_to(place.file(), OpenFlags::empty()) {
+        // Readers keep an index beside the file. Where none can be made, and no
+        // change waits for one, the file is all there is.
+        Err(Failure::Sqlite(error)) if no_index(&error) && !place.has_changes_beside() => {
+            connect_to(&immutable(place.file()), OpenFlags::SQLITE_OPEN_URI)
         }
-        _ => Ok(()),
+        other => other,
     }
 }
 
-/// Only a plain file in a plain directory: a repository that brings a link
-/// could have us write elsewhere.
-fn refuse_links(directory: &Path, path: &Path) -> Result<(), StoreError> {
-    if !directory.symlink_metadata().is_ok_and(|m| m.is_dir()) {
-        return Err(foreign(directory, "it is not a directory"));
-    }
-    for suffix in ["", "-wal", "-shm", "-journal"] {
-        let mut name = path.as_os_str().to_owned();
-        name.push(suffix);
-        let file = PathBuf::from(name);
-        match file.symlink_metadata() {
-            Ok(metadata) if !metadata.is_file() => return Err(foreign(&file, "it is not a file")),
-            _ => {}
+fn no_index(error: &rusqlite::Error) -> bool {
+    matches!(
+        error.sqlite_error_code(),
+        Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly)
+    )
+}
+
+/// `path` as an address that says that nobody writes there.
+fn immutable(path: &Path) -> std::path::PathBuf {
+    let mut address = "file:".to_owned();
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
+                address.push(char::from(*byte));
+            }
+            // Writing to a string does not fail.
+            _ => drop(write!(address, "%{byte:02X}")),
         }
     }
-    Ok(())
+    address.push_str("?immutable=1");
+    address.into()
 }
 
-fn foreign(path: &Path, why: &str) -> StoreError {
-    StoreError::Foreign {
-        path: path.to_owned(),
-        why: why.to_owned(),
-    }
-}
-
-fn connect(path: &Path) -> Result<(Connection, Connection), Failure> {
-    let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let write = flags | OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-    let mut writer = match open(path, write) {
-        Ok(connection) => connection,
-        // Without the right to write there is one state of the file to read.
-        Err(_) => open(path, flags | OpenFlags::SQLITE_OPEN_READ_ONLY)?,
-    };
-    harden(&writer)?;
+fn connect_to(path: &Path, flags: OpenFlags) -> Result<(Connection, Connection), Failure> {
+    // Without the right to write, SQLite opens the file for reading by itself.
+    let write = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+    let mut writer = open(path, flags | write)?;
     schema::migrate(&mut writer)?;
     let reader = open(path, flags | OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-    harden(&reader)?;
     Ok((writer, reader))
 }
 
+/// The file may come from somebody else: nothing in it may run (D8).
 fn open(path: &Path, flags: OpenFlags) -> Result<Connection, Failure> {
+    let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(BUSY)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
-    Ok(connection)
-}
-
-/// The file may come from somebody else: nothing in it may run (D8).
-fn harden(connection: &Connection) -> Result<(), Failure> {
     for (option, value) in [
         (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
         (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
@@ -203,41 +162,15 @@ fn harden(connection: &Connection) -> Result<(), Failure> {
     ] {
         connection.set_db_config(option, value)?;
     }
+    for (limit, value) in [
+        (Limit::SQLITE_LIMIT_LENGTH, ROW),
+        (Limit::SQLITE_LIMIT_SQL_LENGTH, STATEMENT),
+        (Limit::SQLITE_LIMIT_ATTACHED, 0),
+    ] {
+        connection.set_limit(limit, value)?;
+    }
     connection.pragma_update(None, "cell_size_check", true)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
-    Ok(())
-}
-
-pub(super) fn io_error(path: &Path, error: &io::Error) -> StoreError {
-    let path = path.to_owned();
-    match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => StoreError::Full { path },
-        io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
-            StoreError::ReadOnly { path }
-        }
-        _ => StoreError::Io {
-            path,
-            why: error.to_string(),
-        },
-    }
-}
-
-fn explain(failure: Failure, path: &Path) -> StoreError {
-    let path = path.to_owned();
-    let error = match failure {
-        Failure::Store(error) => return error,
-        Failure::Garbage(why) => return StoreError::Corrupt { path, why },
-        Failure::Sqlite(error) => error,
-    };
-    let why = error.to_string();
-    match error.sqlite_error_code() {
-        Some(ErrorCode::DiskFull) => StoreError::Full { path },
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Busy { path },
-        Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => StoreError::ReadOnly { path },
-        Some(ErrorCode::NotADatabase) => StoreError::Foreign { path, why },
-        Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) => StoreError::Io { path, why },
-        // What is left is a file that is not as we wrote it.
-        _ => StoreError::Corrupt { path, why },
-    }
+    Ok(connection)
 }

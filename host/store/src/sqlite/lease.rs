@@ -3,27 +3,19 @@
 
 use crate::error::StoreError;
 use crate::id::SessionId;
-use crate::sqlite::connection::io_error;
-use std::fs::{self, File, TryLockError};
-use std::io;
-use std::path::Path;
+use crate::sqlite::failure::io_error;
+use crate::sqlite::place::Place;
+use std::fs::{File, TryLockError};
 
 /// Held for as long as it lives.
 #[derive(Debug)]
 pub(super) struct Lease {
-    _file: File,
+    file: File,
 }
 
 impl Lease {
-    pub(super) fn take(directory: &Path, session: &SessionId) -> Result<Self, StoreError> {
-        let locks = directory.join("locks");
-        match fs::create_dir(&locks) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                return Err(io_error(&locks, &error));
-            }
-            _ => {}
-        }
-        let path = locks.join(format!("{session}.lock"));
+    pub(super) fn take(place: &Place, session: &SessionId) -> Result<Self, StoreError> {
+        let path = place.locks()?.join(format!("{session}.lock"));
         let mut options = File::options();
         options.create(true).truncate(false).write(true);
         #[cfg(unix)]
@@ -34,10 +26,18 @@ impl Lease {
         }
         let file = options.open(&path).map_err(|e| io_error(&path, &e))?;
         match file.try_lock() {
-            Ok(()) => Ok(Self { _file: file }),
+            Ok(()) => Ok(Self { file }),
             Err(TryLockError::WouldBlock) => Err(StoreError::SessionBusy(session.clone())),
             Err(TryLockError::Error(error)) => Err(io_error(&path, &error)),
         }
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        // A process that is just being started may still have the file, and
+        // closing ours would then not end the lock.
+        let _ = self.file.unlock();
     }
 }
 

@@ -1,11 +1,16 @@
 //! Sessions in one SQLite file (SR-10).
 
+mod audit;
 mod connection;
+mod failure;
 mod lease;
+mod place;
 mod read;
 mod rows;
 mod schema;
+mod sessions;
 mod transfer;
+mod values;
 mod write;
 
 use crate::api::{SessionStore, SessionWriter};
@@ -62,10 +67,13 @@ impl SqliteStore {
     pub fn interrupt_abandoned(&self) -> Result<Vec<(SessionId, TurnId)>, StoreError> {
         let mut interrupted = Vec::new();
         for session in self.0.read(read::sessions_with_running_turns)? {
-            if let Ok(writer) = self.lease(&session) {
-                let turns = writer.interrupt_running()?;
-                interrupted.extend(turns.into_iter().map(|turn| (session.clone(), turn)));
-            }
+            let writer = match self.lease(&session) {
+                Ok(writer) => writer,
+                Err(StoreError::SessionBusy(_)) => continue,
+                Err(error) => return Err(error),
+            };
+            let turns = writer.interrupt_running()?;
+            interrupted.extend(turns.into_iter().map(|turn| (session.clone(), turn)));
         }
         Ok(interrupted)
     }
@@ -78,7 +86,7 @@ impl SessionStore for SqliteStore {
 
     fn lease(&self, session: &SessionId) -> Result<Box<dyn SessionWriter>, StoreError> {
         self.session(session)?;
-        let lease = Lease::take(self.0.directory(), session)?;
+        let lease = Lease::take(self.0.place(), session)?;
         Ok(Box::new(SqliteWriter::new(
             Arc::clone(&self.0),
             session.clone(),
@@ -87,11 +95,11 @@ impl SessionStore for SqliteStore {
     }
 
     fn session(&self, session: &SessionId) -> Result<SessionRecord, StoreError> {
-        self.0.read(|tx| read::session(tx, session))
+        self.0.read(|tx| sessions::session(tx, session))
     }
 
     fn sessions(&self, skip: u64, limit: u64) -> Result<Vec<SessionSummary>, StoreError> {
-        self.0.read(|tx| read::sessions(tx, skip, limit))
+        self.0.read(|tx| sessions::sessions(tx, skip, limit))
     }
 
     fn load(&self, session: &SessionId) -> Result<LoadedSession, StoreError> {
@@ -126,6 +134,19 @@ impl SessionStore for SqliteStore {
         limit: u64,
     ) -> Result<Vec<TurnRecord>, StoreError> {
         self.0.read(|tx| read::turns(tx, session, after, limit))
+    }
+
+    fn turn(&self, session: &SessionId, turn: &TurnId) -> Result<TurnRecord, StoreError> {
+        self.0.read(|tx| read::turn(tx, session, turn))
+    }
+
+    fn turn_of_request(
+        &self,
+        session: &SessionId,
+        client_request_id: &str,
+    ) -> Result<Option<TurnRecord>, StoreError> {
+        self.0
+            .read(|tx| read::turn_of_request(tx, session, client_request_id))
     }
 
     fn checkpoints(&self, session: &SessionId) -> Result<Vec<Checkpoint>, StoreError> {
@@ -169,6 +190,3 @@ impl SessionStore for SqliteStore {
         self.0.write(|tx| transfer::import(tx, id, lines))
     }
 }
-
-#[cfg(test)]
-mod tests;

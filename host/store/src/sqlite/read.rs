@@ -1,109 +1,15 @@
-//! Reading: only what is asked for, by index.
+//! Reading a session: only what is asked for, by index.
 
 use crate::error::StoreError;
 use crate::id::{SessionId, TurnId};
-use crate::record::{
-    CallRecord, Checkpoint, LoadedSession, SessionRecord, SessionSummary, StoredMessage, TurnRecord,
+use crate::record::{CallRecord, Checkpoint, LoadedSession, StoredMessage, TurnRecord};
+use crate::sqlite::failure::Failure;
+use crate::sqlite::rows::{
+    all, checkpoint, first, id, json, message, signed, turn_record, unsigned,
 };
-use crate::sqlite::connection::Failure;
-use crate::sqlite::rows::{checkpoint, id, json, message, number, signed, turn, unsigned};
-use rusqlite::{OptionalExtension, Params, Row, Transaction, named_params};
-use sectile_model::{BlockKind, Conversation, Digest, Item, Sequence};
-
-/// Characters of a request that a list shows.
-const SHOWN: usize = 200;
-
-/// The rows of `sql`, each through `read`.
-fn all<T>(
-    tx: &Transaction<'_>,
-    sql: &str,
-    parameters: impl Params,
-    read: impl Fn(&Row<'_>) -> Result<T, Failure>,
-) -> Result<Vec<T>, Failure> {
-    let mut statement = tx.prepare_cached(sql)?;
-    let mut rows = statement.query(parameters)?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        found.push(read(row)?);
-    }
-    Ok(found)
-}
-
-/// The first row of `sql`.
-fn first<T>(
-    tx: &Transaction<'_>,
-    sql: &str,
-    parameters: impl Params,
-    read: impl Fn(&Row<'_>) -> Result<T, Failure>,
-) -> Result<Option<T>, Failure> {
-    let mut statement = tx.prepare_cached(sql)?;
-    let mut rows = statement.query(parameters)?;
-    rows.next()?.map(read).transpose()
-}
-
-fn record(row: &Row<'_>) -> Result<SessionRecord, Failure> {
-    let parent: Option<String> = row.get("parent")?;
-    Ok(SessionRecord {
-        id: id(&row.get::<_, String>("id")?)?,
-        created_ms: number(row, "created_ms")?,
-        parent: parent.map(|parent| id(&parent)).transpose()?,
-        about: json("what a session is about", &row.get::<_, String>("about")?)?,
-    })
-}
-
-pub(super) fn session(tx: &Transaction<'_>, session: &SessionId) -> Result<SessionRecord, Failure> {
-    first(
-        tx,
-        "SELECT * FROM sessions WHERE id = ?1",
-        [session.as_str()],
-        record,
-    )?
-    .ok_or_else(|| StoreError::UnknownSession(session.clone()).into())
-}
-
-pub(super) fn sessions(
-    tx: &Transaction<'_>,
-    skip: u64,
-    limit: u64,
-) -> Result<Vec<SessionSummary>, Failure> {
-    let records = all(
-        tx,
-        "SELECT * FROM sessions ORDER BY place DESC LIMIT ?2 OFFSET ?1",
-        [signed(skip), signed(limit)],
-        record,
-    )?;
-    let summary = |session: SessionRecord| {
-        let count = |sql: &str| -> Result<u64, Failure> {
-            let mut statement = tx.prepare_cached(sql)?;
-            unsigned(statement.query_row([session.id.as_str()], |row| row.get(0))?)
-        };
-        Ok(SessionSummary {
-            turns: count("SELECT coalesce(max(number), 0) FROM turns WHERE session = ?1")?,
-            messages: last_sequence(tx, &session.id)?,
-            first_request: first_request(tx, &session.id)?,
-            session,
-        })
-    };
-    records.into_iter().map(summary).collect()
-}
-
-fn first_request(tx: &Transaction<'_>, session: &SessionId) -> Result<Option<String>, Failure> {
-    let found = first(
-        tx,
-        "SELECT * FROM messages WHERE session = ?1 AND kind = 'normal' ORDER BY sequence LIMIT 1",
-        [session.as_str()],
-        message,
-    )?;
-    let text = |message: StoredMessage| {
-        let blocks = message.item.message.content.iter();
-        let mut texts = blocks.filter_map(|block| match &block.kind {
-            BlockKind::Text { text } => Some(text.chars().take(SHOWN).collect()),
-            _ => None,
-        });
-        texts.next()
-    };
-    Ok(found.and_then(text))
-}
+use crate::sqlite::sessions;
+use rusqlite::{OptionalExtension, Row, Transaction, named_params};
+use sectile_model::{Conversation, Digest, Item, Sequence};
 
 pub(super) fn last_sequence(
     tx: &Transaction<'_>,
@@ -115,7 +21,7 @@ pub(super) fn last_sequence(
 }
 
 pub(super) fn load(tx: &Transaction<'_>, session: &SessionId) -> Result<LoadedSession, Failure> {
-    self::session(tx, session)?;
+    sessions::session(tx, session)?;
     let checkpoint = last_checkpoint(tx, session)?;
     let last_sequence = last_sequence(tx, session)?;
     let mut conversation = visible(tx, session, checkpoint.as_ref(), last_sequence)?;
@@ -219,11 +125,39 @@ pub(super) fn turns(
         tx,
         "SELECT * FROM turns WHERE session = :session AND number > :after ORDER BY number LIMIT :limit",
         named_params! {":session": session.as_str(), ":after": signed(after), ":limit": signed(limit)},
-        turn,
+        turn_record,
     )
 }
 
-pub(super) fn turn_by_request(
+pub(super) fn turn(
+    tx: &Transaction<'_>,
+    session: &SessionId,
+    turn: &TurnId,
+) -> Result<TurnRecord, Failure> {
+    let found = turn_if_any(tx, session, turn)?;
+    found.ok_or_else(|| {
+        StoreError::UnknownTurn {
+            session: session.clone(),
+            turn: turn.clone(),
+        }
+        .into()
+    })
+}
+
+pub(super) fn turn_if_any(
+    tx: &Transaction<'_>,
+    session: &SessionId,
+    turn: &TurnId,
+) -> Result<Option<TurnRecord>, Failure> {
+    first(
+        tx,
+        "SELECT * FROM turns WHERE session = ?1 AND id = ?2",
+        [session.as_str(), turn.as_str()],
+        turn_record,
+    )
+}
+
+pub(super) fn turn_of_request(
     tx: &Transaction<'_>,
     session: &SessionId,
     client_request_id: &str,
@@ -232,7 +166,7 @@ pub(super) fn turn_by_request(
         tx,
         "SELECT * FROM turns WHERE session = ?1 AND client_request_id = ?2",
         [session.as_str(), client_request_id],
-        turn,
+        turn_record,
     )
 }
 
@@ -261,13 +195,30 @@ fn last_plan(
     tx: &Transaction<'_>,
     session: &SessionId,
 ) -> Result<Option<serde_json::Value>, Failure> {
+    let last = last_turn(tx, session)?;
+    plan(tx, session, last)
+}
+
+/// The number of the last turn, 0 when there is none.
+pub(super) fn last_turn(tx: &Transaction<'_>, session: &SessionId) -> Result<u64, Failure> {
+    let mut statement =
+        tx.prepare_cached("SELECT coalesce(max(number), 0) FROM turns WHERE session = ?1")?;
+    unsigned(statement.query_row([session.as_str()], |row| row.get(0))?)
+}
+
+pub(super) fn plan(
+    tx: &Transaction<'_>,
+    session: &SessionId,
+    turn: u64,
+) -> Result<Option<serde_json::Value>, Failure> {
     let plan = first(
         tx,
-        "SELECT plan FROM turns WHERE session = ?1 ORDER BY number DESC LIMIT 1",
-        [session.as_str()],
+        "SELECT plan FROM turns WHERE session = :session AND number = :turn",
+        named_params! {":session": session.as_str(), ":turn": signed(turn)},
         |row| Ok(row.get::<_, Option<String>>(0)?),
     )?;
-    plan.flatten().map(|text| json("a plan", &text)).transpose()
+    let what = format!("the plan of turn {turn} of session {session}");
+    plan.flatten().map(|text| json(&what, &text)).transpose()
 }
 
 pub(super) fn pruned_through(
@@ -326,7 +277,9 @@ pub(super) fn checkpoints(
 }
 
 fn call(row: &Row<'_>) -> Result<(TurnId, CallRecord), Failure> {
-    let record: CallRecord = json("a model call", &row.get::<_, String>("record")?)?;
+    let (session, number): (String, i64) = (row.get("session")?, row.get("number")?);
+    let what = format!("model call {number} of session {session}");
+    let record: CallRecord = json(&what, &row.get::<_, String>("record")?)?;
     Ok((id(&row.get::<_, String>("turn")?)?, record))
 }
 

@@ -1,8 +1,8 @@
 //! Rows to records and back. What does not parse is damage, and is said to be.
 
 use crate::record::{Checkpoint, NewCheckpoint, StoredMessage, TurnRecord, TurnStatus};
-use crate::sqlite::connection::Failure;
-use rusqlite::Row;
+use crate::sqlite::failure::Failure;
+use rusqlite::{Params, Row, Transaction};
 use sectile_model::{Item, MessageKind, Origin, Sequence};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -15,6 +15,34 @@ pub(super) fn signed(number: u64) -> i64 {
 /// A number that we stored.
 pub(super) fn unsigned(number: i64) -> Result<u64, Failure> {
     u64::try_from(number).map_err(|_| Failure::Garbage(format!("the number {number} is negative")))
+}
+
+/// The rows of `sql`, each through `read`.
+pub(super) fn all<T>(
+    tx: &Transaction<'_>,
+    sql: &str,
+    parameters: impl Params,
+    read: impl Fn(&Row<'_>) -> Result<T, Failure>,
+) -> Result<Vec<T>, Failure> {
+    let mut statement = tx.prepare_cached(sql)?;
+    let mut rows = statement.query(parameters)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(read(row)?);
+    }
+    Ok(found)
+}
+
+/// The first row of `sql`.
+pub(super) fn first<T>(
+    tx: &Transaction<'_>,
+    sql: &str,
+    parameters: impl Params,
+    read: impl Fn(&Row<'_>) -> Result<T, Failure>,
+) -> Result<Option<T>, Failure> {
+    let mut statement = tx.prepare_cached(sql)?;
+    let mut rows = statement.query(parameters)?;
+    rows.next()?.map(read).transpose()
 }
 
 pub(super) fn number(row: &Row<'_>, column: &str) -> Result<u64, Failure> {
@@ -46,8 +74,9 @@ pub(super) fn kind_name(kind: MessageKind) -> &'static str {
 /// A row of `messages`.
 pub(super) fn message(row: &Row<'_>) -> Result<StoredMessage, Failure> {
     let sequence: Sequence = number(row, "sequence")?;
-    let what = |part: &str| format!("{part} of message {sequence}");
     let column = |name: &str| row.get_ref(name)?.as_str().map_err(rusqlite::Error::from);
+    let session = column("session")?;
+    let what = |part: &str| format!("{part} of message {sequence} of session {session}");
     let source = row.get_ref("source")?.as_str_or_null();
     let source = source.map_err(rusqlite::Error::from)?;
     let kind = serde_json::Value::from(column("kind")?);
@@ -69,17 +98,18 @@ pub(super) fn message(row: &Row<'_>) -> Result<StoredMessage, Failure> {
 }
 
 /// A row of `turns`.
-pub(super) fn turn(row: &Row<'_>) -> Result<TurnRecord, Failure> {
+pub(super) fn turn_record(row: &Row<'_>) -> Result<TurnRecord, Failure> {
     let status: String = row.get("status")?;
     let outcome: Option<String> = row.get("outcome")?;
+    let turn: String = row.get("id")?;
     Ok(TurnRecord {
-        id: id(&row.get::<_, String>("id")?)?,
+        id: id(&turn)?,
         number: number(row, "number")?,
         client_request_id: row.get("client_request_id")?,
         status: TurnStatus::named(&status)
-            .ok_or_else(|| Failure::Garbage(format!("`{status}` is no status of a turn")))?,
+            .ok_or_else(|| Failure::Garbage(format!("`{status}` of turn {turn} is no status")))?,
         outcome: outcome
-            .map(|text| json("the outcome of a turn", &text))
+            .map(|text| json(&format!("the outcome of turn {turn}"), &text))
             .transpose()?,
     })
 }
@@ -88,10 +118,12 @@ pub(super) fn turn(row: &Row<'_>) -> Result<TurnRecord, Failure> {
 pub(super) fn checkpoint(row: &Row<'_>) -> Result<Checkpoint, Failure> {
     let turn: Option<String> = row.get("turn")?;
     let checkpoint: String = row.get("checkpoint")?;
+    let (session, place): (String, _) = (row.get("session")?, number(row, "number")?);
+    let what = format!("checkpoint {place} of session {session}");
     Ok(Checkpoint {
-        number: number(row, "number")?,
+        number: place,
         made_after: number(row, "made_after")?,
         turn: turn.map(|turn| id(&turn)).transpose()?,
-        checkpoint: json::<NewCheckpoint>("a checkpoint", &checkpoint)?,
+        checkpoint: json::<NewCheckpoint>(&what, &checkpoint)?,
     })
 }

@@ -1,85 +1,91 @@
 //! The schema: made, brought forward, and compared with what is there.
 
 use crate::error::StoreError;
-use crate::sqlite::connection::Failure;
+use crate::sqlite::connection::transact;
+use crate::sqlite::failure::Failure;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::collections::BTreeSet;
 
 /// Stands in the file's header: "Sctl".
 const APPLICATION_ID: i64 = 0x5363_746c;
 /// What brings a file from each version to the next; released ones never change.
-const MIGRATIONS: [&str; 1] = [include_str!("schema.sql")];
+const MIGRATIONS: [&str; 2] = [include_str!("schema/1.sql"), include_str!("schema/2.sql")];
 
-/// Brings the file to the newest schema and refuses one that is not ours.
-pub(super) fn migrate(connection: &mut Connection) -> Result<(), Failure> {
-    if newest(connection)? {
-        return inspect(connection);
-    }
-    // Before the first table: it makes a new file's pages as they will be.
-    connection.pragma_update(None, "journal_mode", "WAL")?;
-    // Another process may be doing the same: what is read before is read again.
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let version = version(&transaction)?;
-    for migration in MIGRATIONS
-        .iter()
-        .skip(usize::try_from(version).unwrap_or(usize::MAX))
-    {
-        transaction.execute_batch(migration)?;
-    }
-    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
-    transaction.pragma_update(None, "user_version", known())?;
-    transaction.commit()?;
-    inspect(connection)
-}
-
-fn known() -> i64 {
+fn newest() -> i64 {
     i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
 }
 
-/// Whether the file has the newest schema; an error when it is not ours.
-fn newest(connection: &Connection) -> Result<bool, Failure> {
-    Ok(version(connection)? == known())
-}
-
-fn version(connection: &Connection) -> Result<i64, Failure> {
-    let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
-    let (application, version) = (number("application_id")?, number("user_version")?);
-    let path = || connection.path().unwrap_or_default().into();
-    let objects: i64 =
-        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-    match (application, version, objects) {
-        (0, 0, 0) => Ok(0),
-        (APPLICATION_ID, found, _) if found > known() => Err(StoreError::Newer {
-            path: path(),
-            found,
-            known: known(),
-        }
-        .into()),
-        (APPLICATION_ID, found, _) if found > 0 => Ok(found),
-        _ => Err(StoreError::Foreign {
-            path: path(),
-            why: format!("its application id is {application:#x} and its version {version}"),
-        }
-        .into()),
+/// Brings the file to the newest schema and refuses one that is not ours.
+pub(super) fn migrate(connection: &mut Connection) -> Result<(), Failure> {
+    if version(connection)? < MIGRATIONS.len() {
+        // Before the first table: it makes a new file's pages as they will be.
+        write_ahead(connection)?;
+        transact(connection, TransactionBehavior::Immediate, bring_forward)
+    } else {
+        write_ahead(connection)
     }
 }
 
-/// The schema must be, word by word, the one that we make: no trigger, no view,
-/// no column of another kind (D8).
-fn inspect(connection: &Connection) -> Result<(), Failure> {
+/// Readers and the writer do not wait for each other (SR-11).
+fn write_ahead(connection: &Connection) -> Result<(), Failure> {
+    let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
+    if mode != "wal" && !connection.is_readonly("main")? {
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+    }
+    Ok(())
+}
+
+fn bring_forward(transaction: &Transaction<'_>) -> Result<(), Failure> {
+    // Another process may have done it meanwhile.
+    for migration in MIGRATIONS.iter().skip(version(transaction)?) {
+        transaction.execute_batch(migration)?;
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    transaction.pragma_update(None, "user_version", newest())?;
+    Ok(())
+}
+
+/// The version of the file's schema, 0 for a new file; an error when the file
+/// is not ours.
+fn version(connection: &Connection) -> Result<usize, Failure> {
+    let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+    let (application, found) = (number("application_id")?, number("user_version")?);
+    let theirs = objects(connection)?;
+    let foreign = |why| StoreError::Foreign {
+        path: connection.path().unwrap_or_default().into(),
+        why,
+    };
+    let known = match (application, usize::try_from(found)) {
+        (0, Ok(0)) if theirs.is_empty() => return Ok(0),
+        (APPLICATION_ID, Ok(version @ 1..)) => {
+            MIGRATIONS.get(..version).ok_or_else(|| StoreError::Newer {
+                path: connection.path().unwrap_or_default().into(),
+                found,
+                known: newest(),
+            })?
+        }
+        _ => {
+            let why = format!("its application id is {application:#x} and its version {found}");
+            return Err(foreign(why).into());
+        }
+    };
+    // Word by word the one that we make: no trigger, no view, no column of
+    // another kind (D8).
+    match theirs.symmetric_difference(&made_by(known)?).next() {
+        None => Ok(known.len()),
+        Some(odd) => {
+            let why = format!("its schema differs at {}", odd.escape_debug());
+            Err(foreign(why).into())
+        }
+    }
+}
+
+fn made_by(migrations: &[&str]) -> Result<BTreeSet<String>, Failure> {
     let made = Connection::open_in_memory()?;
-    for migration in MIGRATIONS {
+    for migration in migrations {
         made.execute_batch(migration)?;
     }
-    let (ours, theirs) = (objects(&made)?, objects(connection)?);
-    match theirs.symmetric_difference(&ours).next() {
-        None => Ok(()),
-        Some(odd) => Err(StoreError::Foreign {
-            path: connection.path().unwrap_or_default().into(),
-            why: format!("its schema differs at {}", odd.escape_debug()),
-        }
-        .into()),
-    }
+    objects(&made)
 }
 
 fn objects(connection: &Connection) -> Result<BTreeSet<String>, Failure> {

@@ -7,11 +7,12 @@ use crate::record::{
     Append, CallRecord, Checkpoint, LoadedSession, NewCheckpoint, NewMessage, NewSession, NewTurn,
     StartedTurn, TurnStatus,
 };
-use crate::sqlite::connection::{Database, Failure};
+use crate::sqlite::connection::Database;
+use crate::sqlite::failure::Failure;
 use crate::sqlite::lease::Lease;
 use crate::sqlite::read;
 use crate::sqlite::rows::{id, kind_name, signed, text};
-use rusqlite::{OptionalExtension, Transaction, named_params};
+use rusqlite::{Transaction, named_params};
 use sectile_model::{Item, Origin, Sequence};
 use serde_json::Value;
 use std::sync::Arc;
@@ -44,7 +45,7 @@ impl SessionWriter for SqliteWriter {
 
     fn append(&self, turn: &TurnId, append: &Append) -> Result<Vec<Item>, StoreError> {
         self.database.write(|tx| {
-            self.running(tx, turn)?;
+            running(tx, &self.session, turn)?;
             let items = store(tx, &self.session, turn, &append.messages)?;
             if let Some(plan) = &append.plan {
                 tx.prepare_cached("UPDATE turns SET plan = ?3 WHERE session = ?1 AND id = ?2")?
@@ -64,7 +65,7 @@ impl SessionWriter for SqliteWriter {
         outcome: &Value,
     ) -> Result<(), StoreError> {
         self.database.write(|tx| {
-            self.status(tx, turn)?;
+            read::turn(tx, &self.session, turn)?;
             tx.prepare_cached(
                 "UPDATE turns SET status = ?3, outcome = ?4
                  WHERE session = ?1 AND id = ?2 AND status = 'running'",
@@ -95,13 +96,8 @@ impl SessionWriter for SqliteWriter {
     }
 
     fn advance_watermark(&self, to: Sequence) -> Result<(), StoreError> {
-        self.database.write(|tx| {
-            tx.prepare_cached(
-                "UPDATE sessions SET pruned_through = max(coalesce(pruned_through, 0), :to) WHERE id = :id",
-            )?
-            .execute(named_params! {":id": self.session.as_str(), ":to": signed(to)})?;
-            Ok(())
-        })
+        self.database
+            .write(|tx| advance_watermark(tx, &self.session, to))
     }
 
     fn install(
@@ -109,40 +105,55 @@ impl SessionWriter for SqliteWriter {
         turn: Option<&TurnId>,
         checkpoint: &NewCheckpoint,
     ) -> Result<Checkpoint, StoreError> {
-        self.database.write(|tx| {
-            let installed = Checkpoint {
-                number: read::last_checkpoint(tx, &self.session)?.map_or(1, |c| c.number + 1),
-                made_after: read::last_sequence(tx, &self.session)?,
-                turn: turn.cloned(),
-                checkpoint: checkpoint.clone(),
-            };
-            insert_checkpoint(tx, &self.session, &installed)?;
-            Ok(installed)
-        })
+        self.database
+            .write(|tx| install(tx, &self.session, turn, checkpoint))
     }
 }
 
-impl SqliteWriter {
-    fn status(&self, tx: &Transaction<'_>, turn: &TurnId) -> Result<String, Failure> {
-        let status: Option<String> = tx
-            .prepare_cached("SELECT status FROM turns WHERE session = ?1 AND id = ?2")?
-            .query_row([self.session.as_str(), turn.as_str()], |row| row.get(0))
-            .optional()?;
-        status.ok_or_else(|| {
-            StoreError::UnknownTurn {
-                session: self.session.clone(),
-                turn: turn.clone(),
-            }
-            .into()
-        })
-    }
+pub(super) fn advance_watermark(
+    tx: &Transaction<'_>,
+    session: &SessionId,
+    to: Sequence,
+) -> Result<(), Failure> {
+    tx.prepare_cached(
+        "UPDATE sessions SET pruned_through = max(coalesce(pruned_through, 0), :to) WHERE id = :id",
+    )?
+    .execute(named_params! {":id": session.as_str(), ":to": signed(to)})?;
+    Ok(())
+}
 
-    fn running(&self, tx: &Transaction<'_>, turn: &TurnId) -> Result<(), Failure> {
-        match self.status(tx, turn)?.as_str() {
-            "running" => Ok(()),
-            _ => Err(StoreError::TurnEnded(turn.clone()).into()),
-        }
+/// Only a running turn takes anything.
+fn running(tx: &Transaction<'_>, session: &SessionId, turn: &TurnId) -> Result<(), Failure> {
+    match read::turn(tx, session, turn)?.status {
+        TurnStatus::Running => Ok(()),
+        _ => Err(StoreError::TurnEnded(turn.clone()).into()),
     }
+}
+
+fn install(
+    tx: &Transaction<'_>,
+    session: &SessionId,
+    turn: Option<&TurnId>,
+    checkpoint: &NewCheckpoint,
+) -> Result<Checkpoint, Failure> {
+    match (turn, read::running_turn(tx, session)?) {
+        (Some(turn), _) => running(tx, session, turn)?,
+        (None, Some(turn)) => return Err(StoreError::SessionActive(turn).into()),
+        (None, None) => {}
+    }
+    let before = read::last_checkpoint(tx, session)?;
+    let last = read::last_sequence(tx, session)?;
+    checkpoint
+        .check(before.as_ref(), last)
+        .map_err(StoreError::InvalidCheckpoint)?;
+    let installed = Checkpoint {
+        number: before.map_or(0, |before| before.number).saturating_add(1),
+        made_after: last,
+        turn: turn.cloned(),
+        checkpoint: checkpoint.clone(),
+    };
+    insert_checkpoint(tx, session, &installed)?;
+    Ok(installed)
 }
 
 pub(super) fn create(tx: &Transaction<'_>, session: &NewSession) -> Result<(), Failure> {
@@ -169,11 +180,18 @@ fn start_turn(
     session: &SessionId,
     turn: &NewTurn,
 ) -> Result<StartedTurn, Failure> {
-    if let Some(known) = read::turn_by_request(tx, session, &turn.client_request_id)? {
+    if let Some(known) = read::turn_of_request(tx, session, &turn.client_request_id)? {
         return Ok(StartedTurn::Existing(known));
     }
     if let Some(running) = read::running_turn(tx, session)? {
         return Ok(StartedTurn::Busy(running));
+    }
+    if read::turn_if_any(tx, session, &turn.id)?.is_some() {
+        return Err(StoreError::TurnExists {
+            session: session.clone(),
+            turn: turn.id.clone(),
+        }
+        .into());
     }
     tx.prepare_cached(
         "INSERT INTO turns (session, number, id, client_request_id, status)
