@@ -4,7 +4,7 @@ use sectile_plugin_build::{build, with_manifest, workspace};
 use std::path::PathBuf;
 use std::{env, fs};
 
-const PLUGINS: [&str; 4] = ["project", "skills", "runtime", "anthropic"];
+const PLUGINS: [&str; 5] = ["project", "skills", "runtime", "anthropic", "openai-chat"];
 
 fn main() -> Result<(), String> {
     let packages = PLUGINS.map(|name| format!("sectile-plugin-{name}"));
@@ -14,6 +14,7 @@ fn main() -> Result<(), String> {
         "plugins/skills",
         "plugins/runtime",
         "plugins/anthropic",
+        "plugins/openai-chat",
         "plugins/wire",
         "sdk/rust",
         "wit",

@@ -13,6 +13,7 @@ mod hostile;
 mod instructions;
 mod newcomer;
 mod third_party;
+mod turns;
 
 use serde_json::Value;
 use std::fs;

@@ -1,5 +1,7 @@
 //! Components for tests: the attacks of `tests/guests`, with and without a manifest.
 
+pub mod provider;
+
 use sectile_manifest::{EmbedError, Manifest, embed};
 
 /// The component whose sections are attacks; it carries no manifest.

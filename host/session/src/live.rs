@@ -85,7 +85,7 @@ pub enum LiveEvent {
     /// A message is stored and part of the conversation.
     MessageStored {
         /// Its place in the session.
-        sequence: Sequence,
+        message_sequence: Sequence,
         /// Its id.
         message_id: String,
     },

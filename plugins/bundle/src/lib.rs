@@ -5,11 +5,12 @@
 pub type Component = &'static [u8];
 
 /// The bundled plugins.
-pub const BUNDLED: [Component; 4] = [
+pub const BUNDLED: [Component; 5] = [
     include_bytes!(concat!(env!("OUT_DIR"), "/project.wasm")),
     include_bytes!(concat!(env!("OUT_DIR"), "/skills.wasm")),
     include_bytes!(concat!(env!("OUT_DIR"), "/runtime.wasm")),
     include_bytes!(concat!(env!("OUT_DIR"), "/anthropic.wasm")),
+    include_bytes!(concat!(env!("OUT_DIR"), "/openai-chat.wasm")),
 ];
 
 #[cfg(test)]
@@ -67,6 +68,7 @@ mod tests {
                 ("sectile/skills".to_owned(), 1),
                 ("sectile/runtime".to_owned(), 0),
                 ("sectile/anthropic-messages".to_owned(), 0),
+                ("sectile/openai-chat".to_owned(), 0),
             ]
         );
     }

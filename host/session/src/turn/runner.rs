@@ -184,7 +184,7 @@ impl<'a> Runner<'a> {
         for item in &new {
             if let (Some(sequence), Some(id)) = (item.origin.sequence(), item.origin.message_id()) {
                 self.session.live.publish(LiveEvent::MessageStored {
-                    sequence,
+                    message_sequence: sequence,
                     message_id: id.to_owned(),
                 });
             }
