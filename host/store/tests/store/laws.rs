@@ -203,7 +203,7 @@ fn take(store: &SqliteStore, session: &SessionId, model: &mut Model, step: &Step
                 .checkpoints
                 .last()
                 .is_none_or(|before| through >= before);
-            let ranges = visible.is_empty() || (*from >= 1 && from <= to && *to <= last);
+            let ranges = visible.is_empty() || (*from >= 1 && *from <= to + 1 && *to <= last);
             let holds = *through <= last && ranges && (grows || *kind == CheckpointKind::Rewind);
             assert_eq!(installed.is_ok(), holds, "{installed:?}");
             if let Ok(installed) = installed {
