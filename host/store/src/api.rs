@@ -131,7 +131,7 @@ pub trait SessionStore: Send + Sync {
     fn frame(&self, digest: &Digest) -> Result<String, StoreError>;
 
     /// The session as JSON values, one for each thing it has, for
-    /// [`SessionStore::import`]; `each` may stop it.
+    /// [`SessionStore::import`]; `each` may stop it, and must not use this store.
     ///
     /// # Errors
     /// [`StoreError::UnknownSession`], those of the medium, and those of `each`.
@@ -141,7 +141,8 @@ pub trait SessionStore: Send + Sync {
         each: &mut dyn FnMut(Value) -> Result<(), StoreError>,
     ) -> Result<(), StoreError>;
 
-    /// Makes the session `id` out of what was exported: all or nothing.
+    /// Makes the session `id` out of what was exported: all or nothing. Other
+    /// writers wait until the last line has come.
     ///
     /// # Errors
     /// [`StoreError::Import`] with the line, [`StoreError::SessionExists`], and

@@ -27,7 +27,8 @@ impl NewCheckpoint {
         }
         let mut shown = 0;
         for &(from, to) in &self.visible {
-            if from <= shown || to < from || to > last {
+            // An empty range is one of an empty session.
+            if from <= shown || to.saturating_add(1) < from || to > last {
                 return Err("the ranges it shows are not in order, or reach too far");
             }
             shown = to;
@@ -67,6 +68,7 @@ mod tests {
             (Summary, 8, &[(1, 3), (4, 4), (9, 9)]),
             (Clear, 9, &[]),
             (Rewind, 2, &[(3, 4)]),
+            (Rewind, 0, &[(1, 0)]),
         ] {
             assert!(holds(new(kind, through, visible)), "{kind:?} {visible:?}");
         }
@@ -75,7 +77,7 @@ mod tests {
             (Summary, 10, &[]),
             (Summary, 4, &[(5, 10)]),
             (Summary, 4, &[(0, 1)]),
-            (Summary, 4, &[(5, 4)]),
+            (Summary, 4, &[(5, 3)]),
             (Summary, 4, &[(5, 6), (6, 7)]),
             (Summary, 4, &[(7, 8), (5, 6)]),
             (Clear, 9, &[(9, 9)]),

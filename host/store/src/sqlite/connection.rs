@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// How long a transaction waits for another process.
-const BUSY: Duration = Duration::from_secs(5);
+pub(super) const BUSY: Duration = Duration::from_secs(5);
 /// Prepared statements that a connection keeps.
 const STATEMENTS: usize = 64;
 /// Bytes of one row; the largest is a message with its images.

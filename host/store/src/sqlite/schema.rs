@@ -1,13 +1,17 @@
 //! The schema: made, brought forward, and compared with what is there.
 
 use crate::error::StoreError;
-use crate::sqlite::connection::transact;
+use crate::sqlite::connection::{BUSY, transact};
 use crate::sqlite::failure::Failure;
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
 use std::collections::BTreeSet;
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// Stands in the file's header: "Sctl".
 const APPLICATION_ID: i64 = 0x5363_746c;
+/// How long to wait before asking for the journal's mode again.
+const AGAIN: Duration = Duration::from_millis(10);
 /// What brings a file from each version to the next; released ones never change.
 const MIGRATIONS: [&str; 2] = [include_str!("schema/1.sql"), include_str!("schema/2.sql")];
 
@@ -17,22 +21,34 @@ fn newest() -> i64 {
 
 /// Brings the file to the newest schema and refuses one that is not ours.
 pub(super) fn migrate(connection: &mut Connection) -> Result<(), Failure> {
-    if version(connection)? < MIGRATIONS.len() {
-        // Before the first table: it makes a new file's pages as they will be.
-        write_ahead(connection)?;
-        transact(connection, TransactionBehavior::Immediate, bring_forward)
-    } else {
-        write_ahead(connection)
+    // In one transaction: another process may be making the file just now.
+    let found = transact(connection, TransactionBehavior::Deferred, version)?;
+    // Before the first table: it makes a new file's pages as they will be.
+    write_ahead(connection)?;
+    match found < MIGRATIONS.len() {
+        true => transact(connection, TransactionBehavior::Immediate, bring_forward),
+        false => Ok(()),
     }
 }
 
 /// Readers and the writer do not wait for each other (SR-11).
 fn write_ahead(connection: &Connection) -> Result<(), Failure> {
     let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
-    if mode != "wal" && !connection.is_readonly("main")? {
-        connection.pragma_update(None, "journal_mode", "WAL")?;
+    if mode == "wal" || connection.is_readonly("main")? {
+        return Ok(());
     }
-    Ok(())
+    let deadline = Instant::now() + BUSY;
+    loop {
+        match connection.pragma_update(None, "journal_mode", "WAL") {
+            // SQLite itself does not wait here for somebody who does the same.
+            Err(error) if is_busy(&error) && Instant::now() < deadline => thread::sleep(AGAIN),
+            changed => return Ok(changed?),
+        }
+    }
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
 }
 
 fn bring_forward(transaction: &Transaction<'_>) -> Result<(), Failure> {
@@ -47,7 +63,7 @@ fn bring_forward(transaction: &Transaction<'_>) -> Result<(), Failure> {
 
 /// The version of the file's schema, 0 for a new file; an error when the file
 /// is not ours.
-fn version(connection: &Connection) -> Result<usize, Failure> {
+fn version(connection: &Transaction<'_>) -> Result<usize, Failure> {
     let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let (application, found) = (number("application_id")?, number("user_version")?);
     let theirs = objects(connection)?;

@@ -5,8 +5,8 @@ use crate::common::{call, checkpoint, message, open};
 use proptest::prelude::*;
 use sectile_model::Role;
 use sectile_store::{
-    Append, CheckpointKind, LoadedSession, NewTurn, SessionId, SessionStore, SqliteStore,
-    StartedTurn, TurnId, TurnStatus,
+    Append, CheckpointKind, LoadedSession, NewTurn, SessionId, SessionStore, SessionWriter,
+    SqliteStore, StartedTurn, TurnId, TurnStatus,
 };
 use serde_json::{Value, json};
 
@@ -65,8 +65,9 @@ struct Model {
     messages: Vec<String>,
     calls: Vec<u64>,
     watermark: Option<u64>,
-    /// Covered through, and what is hidden.
+    /// What each covers.
     checkpoints: Vec<u64>,
+    /// The sequences that are seen.
     seen: Vec<u64>,
 }
 
@@ -113,28 +114,9 @@ fn sequences(items: &[sectile_model::Item]) -> Vec<u64> {
 }
 
 /// Takes a step in both, and compares what came of it.
-fn take(store: &SqliteStore, session: &SessionId, model: &mut Model, step: &Step) {
-    let writer = store.lease(session).unwrap();
+fn take(writer: &dyn SessionWriter, model: &mut Model, step: &Step) {
     match step {
-        Step::Start { request, inputs } => {
-            let ids: Vec<_> = (0..*inputs).map(|n| format!("t{request}:{n}")).collect();
-            let turn = NewTurn {
-                id: id(*request),
-                client_request_id: format!("r{request}"),
-                input: ids.iter().map(|id| message(id, Role::User)).collect(),
-            };
-            let started = writer.start_turn(&turn).unwrap();
-            let running = model.running();
-            match (model.turn(*request), running, started) {
-                (Some(known), _, StartedTurn::Existing(found)) => assert_eq!(found.status, known.1),
-                (None, Some(running), StartedTurn::Busy(found)) => assert_eq!(found, id(running)),
-                (None, None, StartedTurn::Started(items)) => {
-                    model.turns.push((*request, TurnStatus::Running, None));
-                    assert_eq!(sequences(&items), model.store(&ids));
-                }
-                other => panic!("{other:?}"),
-            }
-        }
+        Step::Start { request, inputs } => start(writer, model, *request, *inputs),
         Step::Append {
             turn,
             ids,
@@ -142,42 +124,26 @@ fn take(store: &SqliteStore, session: &SessionId, model: &mut Model, step: &Step
             call: has_call,
         } => {
             let ids: Vec<_> = ids.iter().map(|n| format!("m{n}")).collect();
-            let plan = plan.then(|| json!({ "ids": ids }));
             let append = Append {
                 messages: ids.iter().map(|id| message(id, Role::Assistant)).collect(),
-                plan: plan.clone(),
+                plan: plan.then(|| json!({ "ids": ids })),
                 call: has_call.then(|| call(model.last())),
             };
-            let appended = writer.append(&id(*turn), &append);
-            let status = model.turn(*turn).map(|turn| turn.1);
-            match (status, appended) {
-                (Some(TurnStatus::Running), Ok(items)) => {
-                    let through = model.last();
-                    model.calls.extend(has_call.then_some(through));
-                    assert_eq!(sequences(&items), model.store(&ids));
-                    if let (Some(turn), Some(plan)) = (model.turn(*turn), plan) {
-                        turn.2 = Some(plan);
-                    }
-                }
-                (None, Err(error)) => assert_eq!(error.code(), "unknown_turn"),
-                (Some(_), Err(error)) => assert_eq!(error.code(), "turn_ended"),
-                other => panic!("{other:?}"),
-            }
+            add(writer, model, *turn, &ids, &append);
         }
         Step::Finish { turn, status } => {
-            let finished = writer.finish_turn(&id(*turn), *status, &json!({ "turn": turn }));
-            assert_eq!(finished.is_ok(), model.turn(*turn).is_some());
-            if let Some(turn) = model
-                .turn(*turn)
-                .filter(|turn| turn.1 == TurnStatus::Running)
-            {
+            let outcome = json!({ "turn": turn });
+            let finished = writer.finish_turn(&id(*turn), *status, &outcome);
+            let known = model.turn(*turn);
+            assert_eq!(finished.is_ok(), known.is_some());
+            if let Some(turn) = known.filter(|turn| turn.1 == TurnStatus::Running) {
                 turn.1 = *status;
             }
         }
         Step::Interrupt => {
             let running = model.running();
             let interrupted = writer.interrupt_running().unwrap();
-            assert_eq!(interrupted, running.map(id).into_iter().collect::<Vec<_>>());
+            assert_eq!(interrupted, Vec::from_iter(running.map(id)));
             if let Some(turn) = running.and_then(|running| model.turn(running)) {
                 turn.1 = TurnStatus::Interrupted;
             }
@@ -189,33 +155,73 @@ fn take(store: &SqliteStore, session: &SessionId, model: &mut Model, step: &Step
         Step::Install {
             kind,
             through,
-            visible: (from, to),
-        } => {
-            let turn = model.running().map(id);
-            let visible = match kind {
-                CheckpointKind::Clear => vec![],
-                _ => vec![(*from, *to)],
-            };
-            let new = checkpoint(*kind, *through, &visible);
-            let installed = writer.install(turn.as_ref(), &new);
-            let last = model.last();
-            let grows = model
-                .checkpoints
-                .last()
-                .is_none_or(|before| through >= before);
-            let ranges = visible.is_empty() || (*from >= 1 && from <= to && *to <= last);
-            let holds = *through <= last && ranges && (grows || *kind == CheckpointKind::Rewind);
-            assert_eq!(installed.is_ok(), holds, "{installed:?}");
-            if let Ok(installed) = installed {
-                model.checkpoints.push(*through);
-                assert_eq!(installed.number, model.checkpoints.len() as u64);
-                model.seen = match visible.first() {
-                    Some((from, to)) => (*from..=*to).collect(),
-                    None => vec![],
-                };
+            visible,
+        } => install(writer, model, *kind, *through, *visible),
+        Step::OpenAgain => {}
+    }
+}
+
+fn start(writer: &dyn SessionWriter, model: &mut Model, request: u8, inputs: u8) {
+    let ids: Vec<_> = (0..inputs).map(|n| format!("t{request}:{n}")).collect();
+    let turn = NewTurn {
+        id: id(request),
+        client_request_id: format!("r{request}"),
+        input: ids.iter().map(|id| message(id, Role::User)).collect(),
+    };
+    let started = writer.start_turn(&turn).unwrap();
+    let running = model.running();
+    match (model.turn(request), running, started) {
+        (Some(known), _, StartedTurn::Existing(found)) => assert_eq!(found.status, known.1),
+        (None, Some(running), StartedTurn::Busy(found)) => assert_eq!(found, id(running)),
+        (None, None, StartedTurn::Started(items)) => {
+            model.turns.push((request, TurnStatus::Running, None));
+            assert_eq!(sequences(&items), model.store(&ids));
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+fn add(writer: &dyn SessionWriter, model: &mut Model, turn: u8, ids: &[String], append: &Append) {
+    let appended = writer.append(&id(turn), append);
+    let status = model.turn(turn).map(|turn| turn.1);
+    match (status, appended) {
+        (Some(TurnStatus::Running), Ok(items)) => {
+            let calls = append.call.iter().map(|call| call.through_sequence);
+            model.calls.extend(calls);
+            assert_eq!(sequences(&items), model.store(ids));
+            if let (Some(turn), Some(plan)) = (model.turn(turn), &append.plan) {
+                turn.2 = Some(plan.clone());
             }
         }
-        Step::OpenAgain => {}
+        (None, Err(error)) => assert_eq!(error.code(), "unknown_turn"),
+        (Some(_), Err(error)) => assert_eq!(error.code(), "turn_ended"),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn install(
+    writer: &dyn SessionWriter,
+    model: &mut Model,
+    kind: CheckpointKind,
+    through: u64,
+    (from, to): (u64, u64),
+) {
+    let turn = model.running().map(id);
+    let visible = match kind {
+        CheckpointKind::Clear => vec![],
+        _ => vec![(from, to)],
+    };
+    let installed = writer.install(turn.as_ref(), &checkpoint(kind, through, &visible));
+    let last = model.last();
+    let grows = model.checkpoints.last() <= Some(&through);
+    let ranges = visible.is_empty() || (from >= 1 && from <= to + 1 && to <= last);
+    let holds = through <= last && ranges && (grows || kind == CheckpointKind::Rewind);
+    assert_eq!(installed.is_ok(), holds, "{installed:?}");
+    if let Ok(installed) = installed {
+        model.checkpoints.push(through);
+        assert_eq!(installed.number, model.checkpoints.len() as u64);
+        let ranges = visible.into_iter();
+        model.seen = ranges.flat_map(|(from, to)| from..=to).collect();
     }
 }
 
@@ -280,7 +286,9 @@ proptest! {
         let (dir, mut store, session) = open();
         let mut model = Model::default();
         for step in &steps {
-            take(&store, &session, &mut model, step);
+            let writer = store.lease(&session).unwrap();
+            take(&*writer, &mut model, step);
+            drop(writer);
             if matches!(step, Step::OpenAgain) {
                 drop(store);
                 store = SqliteStore::open(dir.path()).unwrap();

@@ -44,9 +44,17 @@ fn c8_no_statement_reads_the_whole_of_a_table() {
     }
 }
 
-fn took<T>(work: impl FnOnce() -> T) -> (T, Duration) {
-    let begun = Instant::now();
-    (work(), begun.elapsed())
+/// What `work` gives, and the shortest of five times it took: a busy machine is
+/// no slow store.
+fn took<T>(work: impl Fn() -> T) -> (T, Duration) {
+    let once = || {
+        let begun = Instant::now();
+        let result = work();
+        (result, begun.elapsed())
+    };
+    let (result, first) = once();
+    let others = (0..4).map(|_| once().1);
+    (result, others.fold(first, Duration::min))
 }
 
 #[test]

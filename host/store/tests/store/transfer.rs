@@ -1,8 +1,20 @@
 //! Sessions as lines, and back.
 
 use crate::common::{append, checkpoint, open, run, turn};
-use sectile_store::{Append, CheckpointKind, SessionId, SessionStore, TurnId, TurnStatus};
+use sectile_store::{
+    Append, CheckpointKind, SessionId, SessionStore, SqliteStore, TurnId, TurnStatus,
+};
 use serde_json::{Value, json};
+
+fn export(store: &SqliteStore, id: &SessionId) -> Vec<Value> {
+    let mut lines = Vec::new();
+    let mut each = |line| {
+        lines.push(line);
+        Ok(())
+    };
+    store.export(id, &mut each).unwrap();
+    lines
+}
 
 #[test]
 fn an_exported_session_comes_back_as_it_was() {
@@ -23,25 +35,26 @@ fn an_exported_session_comes_back_as_it_was() {
     writer
         .finish_turn(&b, TurnStatus::Failed, &json!({"code": "x"}))
         .unwrap();
-    let export = |id: &SessionId| {
-        let mut lines = Vec::new();
-        store
-            .export(id, &mut |line| {
-                lines.push(line);
-                Ok(())
-            })
-            .unwrap();
-        lines
-    };
-    let lines = export(&id);
+    let lines = export(&store, &id);
     let copy: SessionId = "copy".parse().unwrap();
     store
         .import(&copy, &mut lines.iter().cloned().map(Ok))
         .unwrap();
-    assert_eq!(export(&copy), lines);
+    assert_eq!(export(&store, &copy), lines);
     assert_eq!(store.load(&copy).unwrap(), store.load(&id).unwrap());
     assert_eq!(store.load(&copy).unwrap().plan, answer.plan);
-    // Whatever line is missing or twice, all or nothing is there.
+}
+
+#[test]
+fn an_import_takes_all_lines_or_nothing() {
+    let (_dir, store, id) = open();
+    let writer = store.lease(&id).unwrap();
+    for n in 1..=2 {
+        run(&*writer, &format!("t{n}"));
+        let summary = checkpoint(CheckpointKind::Summary, n, &[]);
+        writer.install(None, &summary).unwrap();
+    }
+    let lines = export(&store, &id);
     for n in 0..lines.len() {
         for (kind, broken) in [("a", without(&lines, n)), ("b", twice(&lines, n))] {
             let id: SessionId = format!("{kind}{n}").parse().unwrap();
