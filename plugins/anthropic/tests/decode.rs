@@ -122,6 +122,13 @@ fn pv_6_a_call_is_final_when_the_answer_shows_that_it_was_not_cut() {
         (
             &["{\"a\": 1}"],
             false,
+            "refusal",
+            raw("{\"a\": 1}"),
+            FinishReason::Refusal,
+        ),
+        (
+            &["{\"a\": 1}"],
+            false,
             "tool_use",
             json!({"a": 1}),
             FinishReason::ToolCalls,
