@@ -202,10 +202,12 @@ impl Messages {
         let cut = matches!(said, FinishReason::Length | FinishReason::ContextFull);
         self.release(cut, out);
         // Services that never say a part is complete say that the answer is.
-        let open = std::mem::take(&mut self.open);
-        let last = open.len().saturating_sub(1);
-        for (n, open) in open.into_iter().enumerate() {
-            self.done(open, !(cut && n == last), out);
+        let is_whole = matches!(
+            said,
+            FinishReason::Stop | FinishReason::StopSequence | FinishReason::ToolCalls
+        );
+        for open in std::mem::take(&mut self.open) {
+            self.done(open, is_whole, out);
         }
         out.finish(Finished {
             reason: arguments::finish_reason(said, &self.calls),

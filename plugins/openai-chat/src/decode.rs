@@ -5,6 +5,9 @@ mod count;
 mod part;
 mod reasoning;
 
+pub(crate) use calls::EXTRA;
+pub(crate) use reasoning::join;
+
 use calls::Calls;
 use part::{Kind, Part};
 use sectile_sdk::provider::{
@@ -94,6 +97,9 @@ impl Chat {
             Some(_) => return Err(protocol("the `choices` of the answer are no list")),
         };
         for choice in choices {
+            if !choice.is_object() {
+                return Err(protocol("a choice of the answer is no object"));
+            }
             let index = choice.get("index").and_then(Value::as_u64);
             if index.unwrap_or(0) == 0 {
                 self.choice(choice, key, out)?;
@@ -133,8 +139,10 @@ impl Chat {
             if self.finish.is_some() {
                 out.notice(&json!({"type": "repeated_finish", "reason": reason}));
             }
-            // The first one is nearer to what happened.
-            self.finish.get_or_insert_with(|| reason.to_owned());
+            // One that says the answer is not whole holds.
+            if self.finish.is_none() || !is_whole(self::reason(reason)) {
+                self.finish = Some(reason.to_owned());
+            }
         }
         Ok(())
     }
@@ -255,9 +263,8 @@ impl Chat {
             Some(said) => reason(said),
         };
         self.end_part(out);
-        let ended = matches!(reason, FinishReason::Stop | FinishReason::ToolCalls);
-        let model = self.response.as_str();
-        let readings = self.calls.done(ended, model, out);
+        let ended = is_whole(reason);
+        let readings = self.calls.done(ended, &self.response, &self.model, out);
         let reason = match arguments::finish_reason(reason, &readings) {
             FinishReason::Stop if self.refused => FinishReason::Refusal,
             reason => reason,
@@ -334,6 +341,13 @@ fn failed(why: &str, class: ErrorClass) -> ProviderError {
         retry: Retry::Same,
         ..protocol(why)
     }
+}
+
+fn is_whole(reason: FinishReason) -> bool {
+    matches!(
+        reason,
+        FinishReason::Stop | FinishReason::StopSequence | FinishReason::ToolCalls
+    )
 }
 
 fn reason(said: &str) -> FinishReason {

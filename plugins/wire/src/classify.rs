@@ -109,7 +109,7 @@ fn by_code(problem: &Problem) -> Option<(ErrorClass, Retry)> {
 }
 
 fn by_words(status: Option<u16>, problem: &Problem) -> Option<(ErrorClass, Retry)> {
-    let text = problem.message.to_lowercase();
+    let text = problem.message.to_ascii_lowercase();
     match status {
         // What a request holds may be quoted in other answers to it.
         None | Some(400 | 413 | 422 | 500) if words::output_too_large(&text) => {

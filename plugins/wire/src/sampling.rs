@@ -13,10 +13,11 @@ pub fn number(value: f32, low: f32, high: f32, field: &str, notes: &mut Notes) -
     }
     let clamped = value.clamp(low, high);
     if clamped.to_bits() != value.to_bits() {
-        notes.clamped(field, &format!("it has to be between {low} and {high}"));
+        notes.clamped(field, "it is beyond what is taken");
     }
-    let decimal: f64 = clamped.to_string().parse().ok()?;
-    Some(Value::from(decimal))
+    // As text and back: the nearest double of 0.7 as a float is not 0.7.
+    let text = serde_json::to_string(&clamped).ok()?;
+    serde_json::from_str(&text).ok()
 }
 
 /// The stop texts that are more than white space, at most `max` of them.

@@ -1,11 +1,15 @@
 //! The calls of an answer, put together from fragments (PV-6).
 
+use crate::PROTOCOL;
 use sectile_sdk::provider::{Block, BlockKind, CallInput, Event, ProviderError, ToolCallBlock};
 use sectile_wire::arguments::{Arguments, Reading};
-use sectile_wire::names;
 use sectile_wire::outbox::{Outbox, protocol};
+use sectile_wire::{names, state};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+
+/// Where services put what they want back with a call, as signatures of Gemini's.
+pub(crate) const EXTRA: &str = "extra_content";
 
 /// Calls that one answer may have.
 const MAX_CALLS: usize = 4_096;
@@ -24,6 +28,8 @@ struct Call {
     name: String,
     arguments: Arguments,
     announced: bool,
+    /// What the service wants back with the call.
+    extra: Option<Value>,
 }
 
 impl Calls {
@@ -35,6 +41,9 @@ impl Calls {
         names: &Value,
         out: &mut Outbox,
     ) -> Result<(), ProviderError> {
+        if !fragment.is_object() {
+            return Err(protocol("a tool call of the answer is no object"));
+        }
         let text = |pointer: &str| {
             let text = fragment.pointer(pointer).and_then(Value::as_str);
             text.filter(|text| !text.is_empty())
@@ -62,14 +71,23 @@ impl Calls {
                     name: String::new(),
                     arguments: Arguments::default(),
                     announced: false,
+                    extra: None,
                 });
                 self.0.len() - 1
             }
         };
-        match self.0.get_mut(at) {
-            Some(call) => call.add(id, name, &piece, out),
-            None => Ok(()),
+        // Two calls may have one id; the second is told to the host by another.
+        let id = id.filter(|id| {
+            let mut others = self.0.iter().enumerate().filter(|(n, _)| *n != at);
+            !others.any(|(_, call)| call.id == *id)
+        });
+        let Some(call) = self.0.get_mut(at) else {
+            return Ok(());
+        };
+        if let Some(extra) = fragment.get(EXTRA).filter(|extra| !extra.is_null()) {
+            call.extra = Some(extra.clone());
         }
+        call.add(id, name, &piece, out)
     }
 
     /// Which call a fragment belongs to: by its id, else by its index, else the
@@ -83,7 +101,11 @@ impl Calls {
     ) -> Option<usize> {
         let latest = |found: &dyn Fn(&Call) -> bool| self.0.iter().rposition(found);
         if let Some(id) = id {
-            return latest(&|call| call.id == id).or_else(|| {
+            let may_be = |call: &Call| {
+                let other = |own: u64| index.is_some_and(|index| index != own);
+                !call.index.is_some_and(other)
+            };
+            return latest(&|call| call.id == id && may_be(call)).or_else(|| {
                 // An id that comes late; another id on the same index is another call.
                 latest(&|call| call.index == index && index.is_some())
                     .filter(|at| self.0.get(*at).is_some_and(|call| call.id.is_empty()))
@@ -103,13 +125,18 @@ impl Calls {
         (!begins_anew).then_some(at)
     }
 
-    /// The answer has ended. Only when it `ended` properly is the last call
-    /// whole; the others are, since something came after them.
-    pub(super) fn done(&mut self, ended: bool, response: &str, out: &mut Outbox) -> Vec<Reading> {
+    /// The answer has ended. Unless it `ended` properly no call is whole: nothing
+    /// says where one ends, and fragments of several may alternate.
+    pub(super) fn done(
+        &mut self,
+        ended: bool,
+        response: &str,
+        model: &str,
+        out: &mut Outbox,
+    ) -> Vec<Reading> {
         let mut ids: BTreeSet<String> = self.0.iter().map(|call| call.id.clone()).collect();
         let mut readings = Vec::new();
-        let last = self.0.len().saturating_sub(1);
-        for (n, mut call) in std::mem::take(&mut self.0).into_iter().enumerate() {
+        for mut call in std::mem::take(&mut self.0) {
             if call.name.is_empty() {
                 let text = call.arguments.text();
                 out.notice(&json!({"type": "nameless_call", "arguments": text}));
@@ -121,7 +148,7 @@ impl Calls {
                 ids.insert(call.id.clone());
             }
             call.announce(out);
-            let input = call.arguments.input(ended || n < last);
+            let input = call.arguments.input(ended);
             readings.push(match &input {
                 CallInput::Raw(_) if call.arguments.read() != Reading::Malformed => Reading::Cut,
                 _ => call.arguments.read(),
@@ -131,7 +158,9 @@ impl Calls {
                 name: call.name,
                 input,
             });
-            out.emit(Event::BlockDone((call.part, Block { kind, state: None })));
+            let data = call.extra.map(|extra| json!({EXTRA: extra}));
+            let state = data.map(|data| state::state(PROTOCOL, model, &data));
+            out.emit(Event::BlockDone((call.part, Block { kind, state })));
         }
         readings
     }

@@ -12,9 +12,16 @@ pub(super) fn usage(raw: &Value) -> Usage {
             "/prompt_tokens_details/cached_tokens",
             "/prompt_cache_hit_tokens",
             "/num_cached_tokens",
+            "/cache_read_input_tokens",
         ],
     );
-    let cache_write = counter(raw, "/prompt_tokens_details/cache_write_tokens");
+    let cache_write = first(
+        raw,
+        &[
+            "/prompt_tokens_details/cache_write_tokens",
+            "/cache_creation_input_tokens",
+        ],
+    );
     let mut output = counter(raw, "/completion_tokens");
     let reasoning = first(
         raw,

@@ -26,7 +26,7 @@ fn text_of(detail: &Value) -> Option<&str> {
 }
 
 /// Adds a detail, to the last one when it goes on with it.
-pub(super) fn join(details: &mut Vec<Value>, detail: Value) {
+pub(crate) fn join(details: &mut Vec<Value>, detail: Value) {
     if let (Some(Value::Object(last)), Value::Object(more)) = (details.last_mut(), &detail) {
         let is_same = |key: &str| last.get(key) == more.get(key);
         let has_text = ["text", "summary", "signature"]

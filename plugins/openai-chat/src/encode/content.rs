@@ -122,12 +122,14 @@ impl Context<'_> {
                 Some(json!({"type": "image_url", "image_url": {"url": url.url}}))
             }
             (Kind::Image, DataSource::Inline(inline))
-                if dialect.images && IMAGES.contains(&media_type) =>
+                if dialect.images && IMAGES.contains(&media_type) && !inline.bytes.is_empty() =>
             {
                 let url = data::data_url(media_type, &inline.bytes);
                 Some(json!({"type": "image_url", "image_url": {"url": url}}))
             }
-            (Kind::Audio, DataSource::Inline(inline)) if dialect.audio => {
+            (Kind::Audio, DataSource::Inline(inline))
+                if dialect.audio && !inline.bytes.is_empty() =>
+            {
                 let format = match media_type {
                     "audio/wav" | "audio/x-wav" | "audio/wave" => "wav",
                     "audio/mpeg" | "audio/mp3" => "mp3",
@@ -136,7 +138,9 @@ impl Context<'_> {
                 let audio = json!({"data": data::base64(&inline.bytes), "format": format});
                 Some(json!({"type": "input_audio", "input_audio": audio}))
             }
-            (Kind::Pdf, DataSource::Inline(inline)) if dialect.files => {
+            (Kind::Pdf, DataSource::Inline(inline))
+                if dialect.files && !inline.bytes.is_empty() =>
+            {
                 let name = block.name.as_deref().unwrap_or("document.pdf");
                 let mut file = Map::new();
                 file.insert("filename".to_owned(), json!(name));

@@ -5,8 +5,9 @@ use super::Context;
 use super::cache;
 use super::content::Content;
 use crate::PROTOCOL;
+use crate::decode::{EXTRA, join};
 use crate::dialect::{Echo, EmptyContent, IdStyle, LastAssistant, SystemRole};
-use sectile_sdk::provider::{Block, BlockKind, CallInput, Role, ToolCallBlock};
+use sectile_sdk::provider::{Block, BlockKind, CallInput, Role};
 use sectile_wire::data;
 use sectile_wire::ids::{IdRule, Ids};
 use sectile_wire::state;
@@ -123,7 +124,8 @@ fn assistant(
         message.content.hint |= piece.cache_hint;
         match &piece.block.kind {
             BlockKind::Text(text) => message.content.text(text),
-            BlockKind::Refusal(text) if context.dialect.refusals => {
+            // A refusal stands alone or is text.
+            BlockKind::Refusal(text) if context.dialect.refusals && is_only(pieces, piece) => {
                 let part = json!({"type": "refusal", "refusal": text});
                 message.content.part(part);
             }
@@ -152,12 +154,25 @@ fn assistant(
     }
     reasoning.add_to(&mut message, context.dialect.reasoning, !answers.is_empty());
     if !answers.is_empty() {
-        let calls = answers.iter().map(|a| call(context, a.call, &a.id));
+        let calls = pieces.iter().map(|piece| piece.block).filter(is_call);
+        let calls = calls.zip(answers).map(|(block, a)| call(context, block, a));
         let calls = calls.collect();
         message.fields.insert("tool_calls".to_owned(), calls);
     }
     messages.push(message);
     results(context, answers, messages);
+}
+
+/// Whether nothing but `piece` becomes content.
+fn is_only(pieces: &[Piece], piece: &Piece) -> bool {
+    let is_content = |kind: &BlockKind| {
+        matches!(
+            kind,
+            BlockKind::Text(_) | BlockKind::Refusal(_) | BlockKind::Data(_)
+        )
+    };
+    let mut content = pieces.iter().filter(|p| is_content(&p.block.kind));
+    content.next() == Some(piece) && content.next().is_none()
 }
 
 fn results(context: &mut Context, answers: &[Answer], messages: &mut Vec<WireMessage>) {
@@ -179,8 +194,12 @@ fn results(context: &mut Context, answers: &[Answer], messages: &mut Vec<WireMes
     }
 }
 
-fn call(context: &mut Context, call: &ToolCallBlock, id: &str) -> Value {
-    let arguments = match &call.input {
+fn is_call(block: &&Block) -> bool {
+    matches!(block.kind, BlockKind::ToolCall(_))
+}
+
+fn call(context: &mut Context, block: &Block, answer: &Answer) -> Value {
+    let arguments = match &answer.call.input {
         CallInput::Raw(text) => Err(json!(text)),
         CallInput::Parsed(json) => match serde_json::from_str::<Value>(json) {
             Ok(Value::Object(_)) => Ok(json.clone()),
@@ -194,9 +213,16 @@ fn call(context: &mut Context, call: &ToolCallBlock, id: &str) -> Value {
         context.notes.approximated("messages", why);
         json!({"_raw": other}).to_string()
     });
-    let name = context.names.to_wire(&call.name);
+    let name = context.names.to_wire(&answer.call.name);
     let function = json!({"name": name, "arguments": arguments});
-    json!({"id": id, "type": "function", "function": function})
+    let mut call = json!({"id": answer.id, "type": "function", "function": function});
+    let state = state::for_model(block, PROTOCOL, &context.request.model);
+    if let Some(extra) = state.as_ref().and_then(|state| state.get(EXTRA))
+        && let Value::Object(call) = &mut call
+    {
+        call.insert(EXTRA.to_owned(), extra.clone());
+    }
+    call
 }
 
 /// What the model thought in one turn, in the fields that it came in.
@@ -215,7 +241,9 @@ impl Reasoning {
             self.texts.insert(field.to_owned(), json!(all));
         }
         if let Some(Value::Array(details)) = state.get("details") {
-            self.details.extend(details.iter().cloned());
+            for detail in details {
+                join(&mut self.details, detail.clone());
+            }
         }
     }
 

@@ -3,10 +3,10 @@
 /// Milliseconds by the headers. A date counts from the answer's own date: an
 /// adapter has no clock.
 pub(super) fn from_headers<'a>(header: &impl Fn(&str) -> Option<&'a str>) -> Option<u64> {
-    let milliseconds = header("retry-after-ms").and_then(|ms| scaled(ms, 1.0));
+    let milliseconds = header("retry-after-ms").and_then(|ms| scaled(ms, 1));
     let after = || {
         let value = header("retry-after")?;
-        scaled(value, 1_000.0).or_else(|| {
+        scaled(value, 1_000).or_else(|| {
             let seconds = date(value)?.checked_sub(date(header("date")?)?)?;
             u64::try_from(seconds).ok()?.checked_mul(1_000)
         })
@@ -31,10 +31,10 @@ pub(super) fn from_words(text: &str) -> Option<u64> {
             .unwrap_or(unit.len());
         let (unit, after) = unit.split_at_checked(end)?;
         let factor = match unit {
-            "ms" | "milliseconds" => 1.0,
-            "s" | "sec" | "second" | "seconds" => 1_000.0,
-            "m" | "min" | "minute" | "minutes" => 60_000.0,
-            "h" | "hour" | "hours" => 3_600_000.0,
+            "ms" | "milliseconds" => 1,
+            "s" | "sec" | "second" | "seconds" => 1_000,
+            "m" | "min" | "minute" | "minutes" => 60_000,
+            "h" | "hour" | "hours" => 3_600_000,
             _ => return total,
         };
         let Some(part) = scaled(number.trim_end_matches('.'), factor) else {
@@ -46,10 +46,26 @@ pub(super) fn from_words(text: &str) -> Option<u64> {
 }
 
 /// A decimal number times `factor`, rounded up; nothing below zero.
-fn scaled(number: &str, factor: f64) -> Option<u64> {
-    let value = number.trim().parse::<f64>().ok()? * factor;
-    let sensible = value.is_finite() && (0.0..=1e12).contains(&value);
-    sensible.then(|| format!("{:.0}", value.ceil()).parse().ok())?
+fn scaled(number: &str, factor: u64) -> Option<u64> {
+    const BILLION: u64 = 1_000_000_000;
+    let (whole, fraction) = number.trim().split_once('.').unwrap_or((number.trim(), ""));
+    let is_number = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+    if !is_number(whole) || !is_number(fraction) || whole.len() + fraction.len() == 0 {
+        return None;
+    }
+    let whole: u64 = if whole.is_empty() {
+        0
+    } else {
+        whole.parse().ok()?
+    };
+    let billionths: String = fraction
+        .chars()
+        .chain("000000000".chars())
+        .take(9)
+        .collect();
+    let billionths: u64 = billionths.parse().ok()?;
+    let fraction = billionths.checked_mul(factor)?.div_ceil(BILLION);
+    whole.checked_mul(factor)?.checked_add(fraction)
 }
 
 /// Seconds of a date as HTTP writes it: `Sun, 06 Nov 1994 08:49:37 GMT`.

@@ -88,5 +88,5 @@ pub(super) fn exhausted(text: &str) -> bool {
 
 /// The request alone is beyond what a minute allows.
 pub(super) fn too_large_for_rate(text: &str) -> bool {
-    text.to_lowercase().contains("request too large")
+    text.to_ascii_lowercase().contains("request too large")
 }
