@@ -12,6 +12,7 @@ mod documents;
 mod hostile;
 mod instructions;
 mod newcomer;
+mod survival;
 mod third_party;
 mod turns;
 

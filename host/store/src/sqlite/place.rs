@@ -42,7 +42,15 @@ impl Place {
     pub(super) fn exists(&self) -> Result<bool, StoreError> {
         match self.file.symlink_metadata() {
             Ok(_) => Ok(true),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            // What stands in the directory's place is told when it is used.
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+                ) =>
+            {
+                Ok(false)
+            }
             Err(error) => Err(io_error(&self.file, &error)),
         }
     }
