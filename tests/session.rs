@@ -40,6 +40,7 @@ impl Session {
                 data: shared.join("session-data"),
                 cache: shared.join("session-cache"),
             },
+            tools: Vec::new(),
         });
         Self {
             host: host.unwrap(),

@@ -17,8 +17,16 @@ fn script(_: &Received, number: usize) -> Reply {
     match number % 3 {
         0 => Reply {
             parts: vec![
-                Part::Call { id: "a".into(), name: "update_plan".into(), arguments: plan.clone() },
-                Part::Call { id: "b".into(), name: "conversation_history".into(), arguments: "{}".into() },
+                Part::Call {
+                    id: "a".into(),
+                    name: "update_plan".into(),
+                    arguments: plan.clone(),
+                },
+                Part::Call {
+                    id: "b".into(),
+                    name: "conversation_history".into(),
+                    arguments: "{}".into(),
+                },
             ],
             ..Reply::default()
         },
@@ -31,7 +39,8 @@ fn script(_: &Received, number: usize) -> Reply {
 fn acknowledged(updates: &str) -> Vec<String> {
     let id = |line: &str| {
         let update: Value = serde_json::from_str(line).ok()?;
-        (update["type"] == "message_stored").then(|| update["message_id"].as_str().map(str::to_owned))?
+        (update["type"] == "message_stored")
+            .then(|| update["message_id"].as_str().map(str::to_owned))?
     };
     updates.lines().filter_map(id).collect()
 }
@@ -39,12 +48,18 @@ fn acknowledged(updates: &str) -> Vec<String> {
 fn stored(user: &User) -> Vec<Value> {
     let exported = user.run(&["session", "export", "last"]);
     assert_eq!(exported.status, 0, "{}{}", exported.stdout, exported.stderr);
-    exported.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    exported
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 fn ids(lines: &[Value]) -> Vec<String> {
     let messages = lines.iter().filter(|line| line["type"] == "message");
-    messages.map(|line| line["id"].as_str().unwrap().to_owned()).collect()
+    messages
+        .map(|line| line["id"].as_str().unwrap().to_owned())
+        .collect()
 }
 
 #[test]
@@ -80,14 +95,24 @@ fn d1_a_turn_that_is_killed_at_any_instant_loses_nothing_that_was_committed() {
     for id in &before {
         assert!(after.contains(id), "{id} was told to be stored and is gone");
     }
-    let sequences: Vec<_> = lines.iter().filter(|l| l["type"] == "message").map(|l| l["sequence"].as_u64().unwrap()).collect();
+    let sequences: Vec<_> = lines
+        .iter()
+        .filter(|l| l["type"] == "message")
+        .map(|l| l["sequence"].as_u64().unwrap())
+        .collect();
     assert!(sequences.iter().copied().eq(1..=sequences.len() as u64));
     // The next turn works, and everything that was recorded composes as it did.
     let next = user.run(&["run", "--session", "last", "after all that"]);
     assert_eq!(next.status, 0, "{}", next.stderr);
     user.verify();
     let shown = user.run(&["session", "show", "last", "--json"]).json();
-    assert!(shown["turns"].as_array().unwrap().iter().all(|turn| turn["status"] != "running"));
+    assert!(
+        shown["turns"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|turn| turn["status"] != "running")
+    );
 }
 
 /// Runs a turn under strace with `inject`; `None` when there is no strace here.
@@ -98,7 +123,16 @@ fn traced(user: &User, inject: &str) -> Option<std::process::Output> {
     }
     let program = user.command(&["run", "--session", "last", "--json", "go on"]);
     let mut strace = Command::new("strace");
-    strace.args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync,fdatasync,pwrite64", "-e", inject]);
+    strace.args([
+        "-f",
+        "-qq",
+        "-o",
+        "/dev/null",
+        "-e",
+        "trace=fsync,fdatasync,pwrite64",
+        "-e",
+        inject,
+    ]);
     strace.arg(program.get_program()).args(program.get_args());
     strace.current_dir(program.get_current_dir().unwrap());
     for (name, value) in program.get_envs() {
@@ -116,16 +150,26 @@ fn d3_a_disk_that_does_not_sync_fails_the_turn_loudly_and_loses_nothing() {
     assert_eq!(user.run(&["run", "begin"]).status, 0);
     let mut failed = 0;
     for n in 1..=12 {
-        let Some(output) = traced(&user, &format!("inject=fsync,fdatasync:error=EIO:when={n}")) else { return };
+        let Some(output) = traced(&user, &format!("inject=fsync,fdatasync:error=EIO:when={n}"))
+        else {
+            return;
+        };
         let said = String::from_utf8(output.stdout).unwrap();
         let told = acknowledged(&said);
         if output.status.code() != Some(0) {
             failed += 1;
-            assert!(said.contains("persistence_error") || said.contains("store_io"), "{n}: {said}");
+            assert!(
+                said.contains("persistence_error") || said.contains("store_io"),
+                "{n}: {said}"
+            );
         }
         let after = ids(&stored(&user));
         assert!(told.iter().all(|id| after.contains(id)), "{n}");
-        assert_eq!(user.run(&["run", "--session", "last", "again"]).status, 0, "{n}");
+        assert_eq!(
+            user.run(&["run", "--session", "last", "again"]).status,
+            0,
+            "{n}"
+        );
     }
     assert!(failed > 0);
     user.verify();
@@ -137,7 +181,9 @@ fn c1_a_crash_at_each_write_leaves_a_session_that_goes_on() {
     let user = User::with_provider(&server, "openai");
     assert_eq!(user.run(&["run", "begin"]).status, 0);
     for n in (1..=60).step_by(3) {
-        let Some(output) = traced(&user, &format!("inject=pwrite64:signal=KILL:when={n}")) else { return };
+        let Some(output) = traced(&user, &format!("inject=pwrite64:signal=KILL:when={n}")) else {
+            return;
+        };
         let told = acknowledged(&String::from_utf8_lossy(&output.stdout));
         let after = ids(&stored(&user));
         assert!(told.iter().all(|id| after.contains(id)), "{n}");
@@ -160,8 +206,13 @@ fn d4_a_full_disk_is_an_error_that_says_so_and_the_session_goes_on_when_there_is
         let program = user.command(&["run", "--session", "last", "--json", "more"]);
         let mut shell = Command::new("bash");
         let limit = size.min(kilobytes);
-        shell.arg("-c").arg(format!("trap '' XFSZ; ulimit -f {limit}; exec \"$0\" \"$@\""));
-        shell.arg(program.get_program()).args(program.get_args()).current_dir(user.work());
+        shell.arg("-c").arg(format!(
+            "trap '' XFSZ; ulimit -f {limit}; exec \"$0\" \"$@\""
+        ));
+        shell
+            .arg(program.get_program())
+            .args(program.get_args())
+            .current_dir(user.work());
         for (name, value) in program.get_envs() {
             if let Some(value) = value {
                 shell.env(name, value);
@@ -170,11 +221,19 @@ fn d4_a_full_disk_is_an_error_that_says_so_and_the_session_goes_on_when_there_is
         let output = shell.output().unwrap();
         let said = String::from_utf8(output.stdout).unwrap();
         assert_ne!(output.status.code(), Some(0), "{limit}: {said}");
-        assert!(["disk is full", "store_", "persistence_error"].iter().any(|word| said.contains(word)), "{limit}: {said}");
+        assert!(
+            ["disk is full", "store_", "persistence_error"]
+                .iter()
+                .any(|word| said.contains(word)),
+            "{limit}: {said}"
+        );
         told.extend(acknowledged(&said));
     }
     let after = ids(&stored(&user));
     assert!(before.iter().chain(&told).all(|id| after.contains(id)));
-    assert_eq!(user.run(&["run", "--session", "last", "room again"]).status, 0);
+    assert_eq!(
+        user.run(&["run", "--session", "last", "room again"]).status,
+        0
+    );
     user.verify();
 }

@@ -11,7 +11,7 @@ const PROTOCOLS: [&str; 2] = ["anthropic", "openai"];
 
 impl User {
     /// A user whose provider is `server`.
-    fn with_provider(server: &ProviderServer, protocol: &str) -> Self {
+    pub(crate) fn with_provider(server: &ProviderServer, protocol: &str) -> Self {
         Self::with_settings(server, protocol, "")
     }
 
@@ -50,7 +50,7 @@ impl User {
         shown.json()["messages"].as_array().unwrap().clone()
     }
 
-    fn verify(&self) {
+    pub(crate) fn verify(&self) {
         let verified = self.run(&["session", "replay", "last", "--verify"]);
         assert_eq!(verified.status, 0, "{}{}", verified.stdout, verified.stderr);
     }
