@@ -15,7 +15,7 @@ mod transcript;
 pub use backoff::Backoff;
 pub use checkpoint::{head, last_user_request};
 pub use cuts::{keep_last, legal_cuts};
-pub use error::CompactionError;
+pub use error::{CompactionError, SummaryFault};
 pub use instruction::Language;
 pub use reminder::Reminder;
 pub use spill::{SpilledResult, newly_pruned, spill_reference};
