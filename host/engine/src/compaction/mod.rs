@@ -9,8 +9,10 @@ mod error;
 mod instruction;
 mod reminder;
 mod spill;
+mod spoken;
 mod summary;
 mod transcript;
+mod view;
 
 pub use backoff::Backoff;
 pub use checkpoint::{head, last_user_request};
