@@ -16,9 +16,7 @@ use sectile_engine::compaction::{
     CompactionError, Progress, Reminder, head, keep_last, last_user_request, legal_cuts,
     newly_pruned, progress, spill_reference, summary_request,
 };
-use sectile_engine::{
-    CompactRule, ContextInput, Displaced, PrefixCause, estimate_tokens, prefix_report,
-};
+use sectile_engine::{CompactRule, ContextInput, Displaced};
 use sectile_model::{
     Block, BlockKind, Conversation, Item, Message, MessageKind, ModelCapabilities, Origin, Role,
 };
@@ -216,22 +214,6 @@ proptest! {
             prop_assert!(spilled.text().chars().count() > 8_192);
         }
     }
-
-    #[test]
-    fn ce_20_the_report_finds_the_first_byte_and_knows_an_append(conversation in history(), more in "[a-z]{1,9}") {
-        let first = run(&conversation, Displaced::Drop, true);
-        prop_assert_eq!(prefix_report(&first, &first).cause, PrefixCause::Same);
-        let mut grown = conversation.clone();
-        grown.items.push(user(&more, 99));
-        let second = run(&grown, Displaced::Drop, true);
-        let report = prefix_report(&first, &second);
-        prop_assert_eq!(&report.cause, &PrefixCause::Appended, "{}", report);
-        let text = |call: &sectile_engine::PreparedModelCall| serde_json::to_string(&call.request).unwrap();
-        let (a, b) = (text(&first), text(&second));
-        let shared = usize::try_from(report.shared_bytes).unwrap();
-        prop_assert_eq!(&a.as_bytes()[..shared], &b.as_bytes()[..shared]);
-        prop_assert_ne!(a.as_bytes().get(shared), b.as_bytes().get(shared));
-    }
 }
 
 #[test]
@@ -285,39 +267,4 @@ fn cp_7b_no_two_results_share_a_file() {
             assert!(names.insert(name));
         }
     }
-}
-
-#[test]
-fn ce_20_each_cause_is_told_from_the_others() {
-    let base = Conversation {
-        items: vec![user("a", 1), user("b", 2)],
-        ..Conversation::default()
-    };
-    let first = run(&base, Displaced::Drop, true);
-    let cause = |change: &dyn Fn(&mut sectile_engine::PreparedModelCall)| {
-        let mut second = first.clone();
-        change(&mut second);
-        prefix_report(&first, &second).cause
-    };
-    assert_eq!(
-        cause(&|call| call.request.system[0].content.push('x')),
-        PrefixCause::SystemChanged {
-            key: "core/agent-system".to_owned()
-        }
-    );
-    assert_eq!(
-        cause(&|call| call.request.model.push('x')),
-        PrefixCause::ModelChanged
-    );
-    assert_eq!(
-        cause(&|call| call.request.tools[0].description.push('x')),
-        PrefixCause::ToolSurfaceChanged
-    );
-    let compacted = head(&base.items, "k", "s", &Reminder::default()).unwrap();
-    let second = run(&with_items(&base, compacted), Displaced::Drop, true);
-    assert_eq!(
-        prefix_report(&first, &second).cause,
-        PrefixCause::Compaction
-    );
-    assert!(estimate_tokens(&first.request) > 0);
 }
