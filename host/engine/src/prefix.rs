@@ -2,8 +2,10 @@
 
 use crate::prepare::PreparedModelCall;
 use crate::provenance::{MessageOrigin, MessageProvenance, Rule, Span, SpanSource, spans};
+use sectile_model::{BlockKind, Message};
 use serde::Serialize;
 use std::fmt;
+use std::sync::Arc;
 
 /// Where two requests differ first, and why: what a provider's prompt cache
 /// lost, and to what.
@@ -15,7 +17,8 @@ pub struct PrefixReport {
     pub first_bytes: u64,
     /// Bytes of the second one's.
     pub second_bytes: u64,
-    /// What stands at the difference in the second request.
+    /// What stands at the difference in the second request, or stood there in
+    /// the first when it is gone.
     pub part: String,
     /// Why they differ.
     pub cause: PrefixCause,
@@ -41,6 +44,8 @@ pub enum PrefixCause {
     },
     /// An older tool result is shortened now.
     WatermarkMoved,
+    /// A result came for a call that had none (CE-9).
+    ResultArrived,
     /// The conversation was compacted, rewound or cleared.
     Compaction,
     /// A message is not what it was.
@@ -63,6 +68,7 @@ impl fmt::Display for PrefixReport {
             }
             PrefixCause::SystemChanged { key } => format!("the system part {key} changed"),
             PrefixCause::WatermarkMoved => "an older tool result is shortened now".to_owned(),
+            PrefixCause::ResultArrived => "a result came for a call that had none".to_owned(),
             PrefixCause::Compaction => {
                 "the conversation was compacted, rewound or cleared".to_owned()
             }
@@ -86,30 +92,49 @@ pub fn prefix_report(first: &PreparedModelCall, second: &PreparedModelCall) -> P
     let (a, b) = (text(first), text(second));
     let shared = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
     let (before, after) = (spans(first), spans(second));
-    let (old, new) = (at(&before, shared as u64), at(&after, shared as u64));
-    let cause = match a == b {
-        true => PrefixCause::Same,
-        false => cause(old, new, first, second),
-    };
+    let (old, new) = (entry(&before, shared as u64), entry(&after, shared as u64));
     PrefixReport {
         shared_bytes: shared as u64,
         first_bytes: a.len() as u64,
         second_bytes: b.len() as u64,
-        part: new.map_or_else(|| "the end".to_owned(), |span| name(&span.source)),
-        cause,
+        part: part(old, new),
+        cause: match a == b {
+            true => PrefixCause::Same,
+            false => cause(old, new, first, second),
+        },
     }
 }
 
-fn at<'s, 'a>(spans: &'s [Span<'a>], byte: u64) -> Option<&'s Span<'a>> {
+/// What stands at `byte`, or comes next when that is a comma or a bracket. Up
+/// to there both requests are read alike, so that the two entries of two
+/// requests say which list goes on otherwise or ends.
+fn entry<'s, 'a>(spans: &'s [Span<'a>], byte: u64) -> Option<&'s SpanSource<'a>> {
     let place = spans.partition_point(|span| span.end <= byte);
-    spans.get(place)
+    let mut sources = spans.iter().skip(place).map(|span| &span.source);
+    sources.find(|source| !matches!(source, SpanSource::Frame))
 }
 
-fn name(source: &SpanSource<'_>) -> String {
-    match source {
-        SpanSource::Frame => "the frame of the request".to_owned(),
-        SpanSource::System { key, .. } => format!("system part {key}"),
-        SpanSource::Message { index, provenance } => {
+/// Place of the list in a request.
+fn list(entry: Option<&SpanSource<'_>>) -> u8 {
+    match entry {
+        Some(SpanSource::System { .. }) => 0,
+        Some(SpanSource::Message { .. }) => 1,
+        Some(SpanSource::Tool { .. }) => 2,
+        Some(SpanSource::Frame) | None => 3,
+    }
+}
+
+fn part(old: Option<&SpanSource<'_>>, new: Option<&SpanSource<'_>>) -> String {
+    match list(old) < list(new) {
+        true => format!("{}, which is gone", name(old)),
+        false => name(new),
+    }
+}
+
+fn name(entry: Option<&SpanSource<'_>>) -> String {
+    match entry {
+        Some(SpanSource::System { key, .. }) => format!("system part {key}"),
+        Some(SpanSource::Message { index, provenance }) => {
             let id = match &provenance.origin {
                 MessageOrigin::Persisted {
                     message_id: Some(id),
@@ -118,56 +143,94 @@ fn name(source: &SpanSource<'_>) -> String {
             };
             format!("message {}{id}", index + 1)
         }
-        SpanSource::Tool { name } => format!("tool {name}"),
+        Some(SpanSource::Tool { name }) => format!("tool {name}"),
+        Some(SpanSource::Frame) | None => "the end".to_owned(),
     }
 }
 
 fn cause(
-    old: Option<&Span<'_>>,
-    new: Option<&Span<'_>>,
+    old: Option<&SpanSource<'_>>,
+    new: Option<&SpanSource<'_>>,
     first: &PreparedModelCall,
     second: &PreparedModelCall,
 ) -> PrefixCause {
+    use SpanSource::{Message, System};
     if first.request.model != second.request.model {
         return PrefixCause::ModelChanged;
     }
-    let sources = (old.map(|s| &s.source), new.map(|s| &s.source));
-    match sources {
-        (_, Some(SpanSource::System { key, section })) => match section {
-            Some(section) => PrefixCause::SectionRerendered {
-                section: section.section.to_string(),
-            },
-            None => PrefixCause::SystemChanged {
-                key: (*key).to_owned(),
-            },
-        },
-        (Some(SpanSource::System { key, .. }), _) => PrefixCause::SystemChanged {
-            key: (*key).to_owned(),
-        },
+    match (old, new) {
         (
-            Some(SpanSource::Message {
-                provenance: old, ..
+            Some(System { key: before, .. }),
+            Some(System {
+                key,
+                section: Some(source),
             }),
-            Some(SpanSource::Message {
+        ) if before == key => PrefixCause::SectionRerendered {
+            section: source.section.to_string(),
+        },
+        (_, Some(System { key, .. })) | (Some(System { key, .. }), _) => {
+            PrefixCause::SystemChanged {
+                key: (*key).to_owned(),
+            }
+        }
+        (
+            Some(Message { index, provenance }),
+            Some(Message {
                 provenance: new, ..
             }),
-        ) => message_cause(old, new),
-        // The messages of one end where those of the other go on.
-        (_, Some(SpanSource::Message { .. })) => PrefixCause::Appended,
-        (Some(SpanSource::Message { .. }), _) => PrefixCause::Compaction,
-        _ if first.request.messages.len() < second.request.messages.len() => PrefixCause::Appended,
-        _ if first.request.tools != second.request.tools => PrefixCause::ToolSurfaceChanged,
-        _ => PrefixCause::ModelChanged,
+        ) => {
+            let answers = |call: &PreparedModelCall| {
+                call.request.messages.get(*index).and_then(answered_call)
+            };
+            message_cause(provenance, new, answers(first) == answers(second))
+        }
+        (_, Some(Message { .. })) => PrefixCause::Appended,
+        (Some(Message { .. }), _) => PrefixCause::Compaction,
+        (None, None) => PrefixCause::ModelChanged,
+        _ => PrefixCause::ToolSurfaceChanged,
     }
 }
 
-fn message_cause(old: &MessageProvenance, new: &MessageProvenance) -> PrefixCause {
-    let is_pruned = |p: &MessageProvenance| p.rules.contains(&Rule::Pruned);
-    if old.origin == new.origin && is_pruned(new) != is_pruned(old) {
-        return PrefixCause::WatermarkMoved;
+fn answered_call(message: &Arc<Message>) -> Option<String> {
+    message.content.iter().find_map(|block| match &block.kind {
+        BlockKind::ToolResult(result) => Some(result.call_id.clone()),
+        _ => None,
+    })
+}
+
+fn message_cause(
+    old: &MessageProvenance,
+    new: &MessageProvenance,
+    answer_the_same: bool,
+) -> PrefixCause {
+    let is = |p: &MessageProvenance, rule| p.rules.contains(&rule);
+    let was_missing = is(old, Rule::ResultUnavailable) && !is(new, Rule::ResultUnavailable);
+    if was_missing && answer_the_same {
+        return PrefixCause::ResultArrived;
     }
-    match old.origin == new.origin {
+    if !is_one_message(&old.origin, &new.origin) {
+        return PrefixCause::Compaction;
+    }
+    match is(old, Rule::Pruned) == is(new, Rule::Pruned) {
         true => PrefixCause::MessageChanged,
-        false => PrefixCause::Compaction,
+        false => PrefixCause::WatermarkMoved,
+    }
+}
+
+/// Whether both are the same stored message; one that was just appended may
+/// have got its id meanwhile.
+fn is_one_message(old: &MessageOrigin, new: &MessageOrigin) -> bool {
+    use MessageOrigin::Persisted;
+    match (old, new) {
+        (
+            Persisted {
+                message_id: Some(a),
+            },
+            Persisted {
+                message_id: Some(b),
+            },
+        ) => a == b,
+        (Persisted { .. }, Persisted { .. }) => true,
+        _ => false,
     }
 }

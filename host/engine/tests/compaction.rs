@@ -13,15 +13,14 @@ mod histories;
 use histories::{displaced, history, model, run};
 use proptest::prelude::*;
 use sectile_engine::compaction::{
-    CompactionError, Reminder, head, keep_last, last_user_request, legal_cuts, newly_pruned,
-    spill_reference, summary_request,
+    CompactionError, Progress, Reminder, head, keep_last, last_user_request, legal_cuts,
+    newly_pruned, progress, spill_reference, summary_request,
 };
-use sectile_engine::{
-    CompactRule, ContextInput, Displaced, PrefixCause, estimate_tokens, prefix_report,
-};
+use sectile_engine::{CompactRule, ContextInput, Displaced};
 use sectile_model::{
     Block, BlockKind, Conversation, Item, Message, MessageKind, ModelCapabilities, Origin, Role,
 };
+use serde_json::json;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -117,15 +116,78 @@ proptest! {
     }
 
     #[test]
-    fn cp_10_a_summary_s_request_has_no_tools_no_world_state_and_fits(conversation in history(), window in 2_000u64..60_000) {
-        let model = ModelCapabilities { context_window: window, max_output_tokens: 1_000, ..model(true) };
-        let Ok(asked) = summary_request(&input(&conversation, &model)) else { return Ok(()) };
+    fn cp_10_a_summary_s_request_has_no_tools_no_world_state_and_fits(
+        conversation in history(), window in 1_600u64..60_000, at in any::<prop::sample::Index>(), accepts_data in any::<bool>(),
+    ) {
+        let mut items = conversation.items.clone();
+        items.insert(at.index(items.len() + 1), user("please", 98));
+        let conversation = with_items(&conversation, items);
+        let model = ModelCapabilities { context_window: window, max_output_tokens: 1_000, ..model(accepts_data) };
+        let asked = match summary_request(&input(&conversation, &model)) {
+            Ok(asked) => asked,
+            Err(error) => {
+                prop_assert_eq!(error, CompactionError::NoRoom);
+                return Ok(());
+            }
+        };
         prop_assert!(asked.input_tokens <= window - 1_000);
         prop_assert!(asked.request.tools.is_empty() && asked.request.max_output_tokens == 1_000);
-        let blocks = asked.request.messages.iter().flat_map(|m| &m.content);
-        prop_assert!(blocks.into_iter().all(|b| b.text().is_some_and(|text| !text.trim().is_empty())));
-        prop_assert!(asked.request.messages.iter().all(|m| m.role != Role::Tool));
-        prop_assert!(asked.request.messages.last().is_some_and(|m| m.role == Role::User));
+        let messages = &asked.request.messages;
+        let mut blocks = messages.iter().flat_map(|m| &m.content);
+        prop_assert!(blocks.all(|b| b.text().is_some_and(|text| !text.trim().is_empty())));
+        prop_assert!(messages.iter().all(|m| m.role != Role::Tool));
+        let ends = (messages.first().unwrap(), messages.last().unwrap());
+        prop_assert_eq!((ends.0.role, ends.1.role), (Role::User, Role::User));
+        prop_assert!(!said(&messages[..1]).starts_with("[result of"), "half a group");
+        // Nothing is left out of what fits.
+        let roomy = ModelCapabilities { context_window: 10_000_000, ..model };
+        let whole = summary_request(&input(&conversation, &roomy)).unwrap();
+        prop_assert_eq!(whole.left_out, 0);
+        prop_assert!(said(&whole.request.messages).contains("please"));
+    }
+
+    #[test]
+    fn cp_7a_a_compaction_lowers_the_estimate_or_is_no_progress(conversation in history(), summary in "[a-z]{1,4000}") {
+        let model = model(true);
+        let Ok(head) = head(&conversation.items, "k", &summary, &Reminder::default()) else { return Ok(()) };
+        let spoken = |items: &[Item]| {
+            let items = items.iter().filter(|item| item.kind != MessageKind::WorldState).cloned();
+            let spoken = with_items(&conversation, items.collect());
+            run(&spoken, Displaced::Hoist, true).budget.conversation_tokens
+        };
+        let (before, after) = (spoken(&conversation.items), spoken(&head));
+        let expected = match after < before {
+            true => Ok(Progress { before, after }),
+            false => Err(CompactionError::NoProgress { before, after }),
+        };
+        prop_assert_eq!(progress(&input(&conversation, &model), &head), expected);
+    }
+
+    #[test]
+    fn cp_7_compacting_again_and_again_keeps_the_request_the_facts_and_the_pairs(
+        histories in proptest::collection::vec(history(), 1..4), displaced in displaced(),
+    ) {
+        let model = model(true);
+        let mut conversation = Conversation { items: vec![user("first", 0)], ..Conversation::default() };
+        let prefix = |conversation: &Conversation| {
+            let request = run(conversation, displaced, true).request;
+            serde_json::to_string(&(request.system, request.tools)).unwrap()
+        };
+        let before = prefix(&conversation);
+        for (n, more) in histories.into_iter().enumerate() {
+            conversation.items.extend(more.items);
+            let asked = summary_request(&input(&conversation, &model)).unwrap();
+            if let Some(earlier) = n.checked_sub(1) {
+                let facts = format!("summary {earlier}");
+                prop_assert!(said(&asked.request.messages).contains(&facts));
+            }
+            let request = last_user_request(&conversation.items).unwrap().clone();
+            let head = head(&conversation.items, "k", &format!("summary {n}"), &Reminder::default()).unwrap();
+            prop_assert_eq!(&head[0].message, &request.message);
+            conversation.items = head;
+            prop_assert_eq!(repairs(&conversation, displaced), 0);
+            prop_assert_eq!(prefix(&conversation), before.clone());
+        }
     }
 
     #[test]
@@ -134,9 +196,8 @@ proptest! {
         items.extend(conversation.items.clone());
         let conversation = with_items(&conversation, items);
         let model = ModelCapabilities { context_window: 6_000, max_output_tokens: 1_000, ..model(true) };
-        if let Ok(asked) = summary_request(&input(&conversation, &model)) {
-            prop_assert!(said(&asked.request.messages).contains(&facts));
-        }
+        let asked = summary_request(&input(&conversation, &model)).unwrap();
+        prop_assert!(said(&asked.request.messages).contains(&facts));
     }
 
     #[test]
@@ -153,22 +214,47 @@ proptest! {
             prop_assert!(spilled.text().chars().count() > 8_192);
         }
     }
+}
 
-    #[test]
-    fn ce_20_the_report_finds_the_first_byte_and_knows_an_append(conversation in history(), more in "[a-z]{1,9}") {
-        let first = run(&conversation, Displaced::Drop, true);
-        prop_assert_eq!(prefix_report(&first, &first).cause, PrefixCause::Same);
-        let mut grown = conversation.clone();
-        grown.items.push(user(&more, 99));
-        let second = run(&grown, Displaced::Drop, true);
-        let report = prefix_report(&first, &second);
-        prop_assert_eq!(&report.cause, &PrefixCause::Appended, "{}", report);
-        let text = |call: &sectile_engine::PreparedModelCall| serde_json::to_string(&call.request).unwrap();
-        let (a, b) = (text(&first), text(&second));
-        let shared = usize::try_from(report.shared_bytes).unwrap();
-        prop_assert_eq!(&a.as_bytes()[..shared], &b.as_bytes()[..shared]);
-        prop_assert_ne!(a.as_bytes().get(shared), b.as_bytes().get(shared));
-    }
+#[test]
+fn cp_4_nobody_is_asked_for_a_summary_that_could_not_be_installed() {
+    let mut skill = user("how to", 1);
+    skill.kind = MessageKind::SkillInstruction;
+    let conversation = with_items(&Conversation::default(), vec![skill]);
+    let asked = summary_request(&input(&conversation, &model(true)));
+    assert_eq!(asked, Err(CompactionError::MissingLastUser));
+}
+
+#[test]
+fn cp_7a_results_are_shortened_before_any_group_is_left_out() {
+    let calls = (0..12)
+        .map(|n| json!({"type": "tool_call", "id": n.to_string(), "name": "read", "input": {}}));
+    let mut messages = vec![
+        json!({"role": "user", "content": [{"type": "text", "text": "the oldest"}]}),
+        json!({"role": "assistant", "content": calls.collect::<Vec<_>>()}),
+    ];
+    messages.extend((0..12).map(|n| {
+        json!({"role": "tool", "content": [{"type": "tool_result", "call_id": n.to_string(), "name": "read",
+            "status": "success", "output": [{"type": "text", "text": "x".repeat(30_000)}]}]})
+    }));
+    let item = |(n, message)| Item {
+        message: serde_json::from_value(message).unwrap(),
+        ..user("", n)
+    };
+    let items = (1..).zip(messages).map(item).collect();
+    let conversation = with_items(&Conversation::default(), items);
+    let asked = |context_window| {
+        let model = ModelCapabilities {
+            context_window,
+            max_output_tokens: 1_000,
+            ..model(true)
+        };
+        summary_request(&input(&conversation, &model)).unwrap()
+    };
+    assert!(!said(&asked(200_000).request.messages).contains("[pruned: "));
+    let text = said(&asked(20_000).request.messages);
+    assert_eq!(text.matches("[pruned: ").count(), 12);
+    assert!(text.contains("the oldest"));
 }
 
 #[test]
@@ -181,39 +267,4 @@ fn cp_7b_no_two_results_share_a_file() {
             assert!(names.insert(name));
         }
     }
-}
-
-#[test]
-fn ce_20_each_cause_is_told_from_the_others() {
-    let base = Conversation {
-        items: vec![user("a", 1), user("b", 2)],
-        ..Conversation::default()
-    };
-    let first = run(&base, Displaced::Drop, true);
-    let cause = |change: &dyn Fn(&mut sectile_engine::PreparedModelCall)| {
-        let mut second = first.clone();
-        change(&mut second);
-        prefix_report(&first, &second).cause
-    };
-    assert_eq!(
-        cause(&|call| call.request.system[0].content.push('x')),
-        PrefixCause::SystemChanged {
-            key: "core/agent-system".to_owned()
-        }
-    );
-    assert_eq!(
-        cause(&|call| call.request.model.push('x')),
-        PrefixCause::ModelChanged
-    );
-    assert_eq!(
-        cause(&|call| call.request.tools[0].description.push('x')),
-        PrefixCause::ToolSurfaceChanged
-    );
-    let compacted = head(&base.items, "k", "s", &Reminder::default()).unwrap();
-    let second = run(&with_items(&base, compacted), Displaced::Drop, true);
-    assert_eq!(
-        prefix_report(&first, &second).cause,
-        PrefixCause::Compaction
-    );
-    assert!(estimate_tokens(&first.request) > 0);
 }

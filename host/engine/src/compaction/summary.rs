@@ -1,8 +1,8 @@
 //! Whether an answer is a summary (CP-11, CP-12). What is not is rejected and
 //! never repaired.
 
-use crate::compaction::CompactionError;
 use crate::compaction::instruction::{Language, is_cjk};
+use crate::compaction::{CompactionError, SummaryFault};
 use sectile_model::{Block, BlockKind, FinishReason};
 
 /// Version of the form below.
@@ -19,8 +19,8 @@ const CONTROL: [&str; 4] = [
 ];
 /// Input above which a summary has a least length.
 const LONG_INPUT_TOKENS: u64 = 4_000;
-const LEAST: usize = 500;
-const LEAST_CJK: usize = 200;
+pub(super) const LEAST: usize = 500;
+pub(super) const LEAST_CJK: usize = 200;
 
 /// The summary in an answer to a request of `input_tokens`.
 ///
@@ -32,34 +32,35 @@ pub fn check_summary(
     language: Language,
     input_tokens: u64,
 ) -> Result<String, CompactionError> {
-    let rejected = |why: String| CompactionError::InvalidSummary(why);
     if reason != FinishReason::Stop {
-        return Err(rejected(format!(
-            "it ended with {reason:?} and not by itself"
-        )));
+        return Err(SummaryFault::Finish(reason).into());
     }
     let called = |block: &Block| matches!(block.kind, BlockKind::ToolCall(_));
     if blocks.iter().any(called) {
-        return Err(rejected("it calls a tool".to_owned()));
+        return Err(SummaryFault::ToolCall.into());
     }
     let text: String = blocks.iter().filter_map(Block::text).collect();
     let text = text.trim();
-    let body = text
-        .strip_prefix(OPEN)
-        .ok_or_else(|| rejected(format!("it does not begin with {OPEN}")))?
-        .strip_suffix(CLOSE)
-        .ok_or_else(|| rejected(format!("it does not end with {CLOSE}")))?;
+    check_text(text, language, input_tokens)?;
+    Ok(text.to_owned())
+}
+
+fn check_text(text: &str, language: Language, input_tokens: u64) -> Result<(), SummaryFault> {
+    let opened = text.strip_prefix(OPEN).ok_or(SummaryFault::Beginning)?;
+    let body = opened.strip_suffix(CLOSE).ok_or(SummaryFault::End)?;
     if let Some(tag) = control_tag(body) {
-        return Err(rejected(format!("it holds the tag <{tag}>")));
+        return Err(SummaryFault::ControlTag(tag));
     }
-    check_headings(body, language).map_err(rejected)?;
+    check_headings(body, language)?;
     let (characters, least) = (body.chars().count(), least(body));
     if input_tokens > LONG_INPUT_TOKENS && characters < least {
-        return Err(rejected(format!(
-            "it has {characters} characters; for an input of {input_tokens} tokens at least {least} are expected"
-        )));
+        return Err(SummaryFault::TooShort {
+            characters,
+            least,
+            input_tokens,
+        });
     }
-    Ok(text.to_owned())
+    Ok(())
 }
 
 fn least(body: &str) -> usize {
@@ -71,29 +72,28 @@ fn least(body: &str) -> usize {
     }
 }
 
-fn check_headings(body: &str, language: Language) -> Result<(), String> {
+fn check_headings(body: &str, language: Language) -> Result<(), SummaryFault> {
     let headings = language.headings();
-    let found: Vec<_> = body
-        .lines()
-        .map(str::trim_end)
-        .filter(|line| headings.contains(line))
-        .collect();
-    match found == headings {
-        true => Ok(()),
-        false => Err(format!(
-            "its headings are not the seven, once each and in their order; found {}",
-            found.len()
-        )),
+    let heading = |line: &str| headings.into_iter().find(|h| *h == line.trim_end());
+    let mut found = body.lines().filter_map(heading);
+    for expected in headings {
+        if found.next() != Some(expected) {
+            return Err(SummaryFault::Heading(expected));
+        }
     }
+    found
+        .next()
+        .map_or(Ok(()), |again| Err(SummaryFault::Heading(again)))
 }
 
-/// The first control tag in `text`, by its whole name: `<toolbar>` is text.
+/// The first control tag in `text`, by its whole name: `<toolbar>` and
+/// `<system.webServer>` are text, and so is a `<` that no `>` answers.
 fn control_tag(text: &str) -> Option<&'static str> {
     text.split('<').skip(1).find_map(|behind| {
-        let named = behind.trim_start_matches(|c: char| c.is_whitespace() || c == '/');
-        let name =
-            named.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ':')));
-        let name = name.into_iter().next().unwrap_or("");
+        let (tag, _) = behind.split_once('>')?;
+        let named = tag.trim_start_matches(|c: char| c.is_whitespace() || c == '/');
+        let ends_name = |c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | ':' | '.'));
+        let name = named.split(ends_name).next()?;
         CONTROL
             .into_iter()
             .find(|tag| name.eq_ignore_ascii_case(tag))
@@ -103,6 +103,7 @@ fn control_tag(text: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sectile_model::{CallInput, ToolCall};
 
     fn summary(body: &str) -> String {
         format!("{OPEN}\n{body}\n{CLOSE}")
@@ -130,8 +131,17 @@ mod tests {
         let good = summary(&body(Language::English, &"word ".repeat(20)));
         assert_eq!(check(&good, 100_000).as_deref(), Ok(good.as_str()));
         assert!(check(&format!("\n {good} \n"), 0).is_ok());
-        let toolbar = summary(&body(Language::English, "a <toolbar> and <systems>"));
-        assert!(check(&toolbar, 0).is_ok());
+        for text in [
+            "a <toolbar> and <systems>",
+            "<system.webServer> and <my:system> and <tool_result-2>",
+            "where load <system or 1 < instructions",
+            "<systemé>",
+        ] {
+            assert!(
+                check(&summary(&body(Language::English, text)), 0).is_ok(),
+                "{text}"
+            );
+        }
         let chinese = summary(&body(Language::Chinese, &"已完成的事项".repeat(10)));
         let text = BlockKind::Text { text: chinese };
         assert!(
@@ -146,33 +156,92 @@ mod tests {
     }
 
     #[test]
-    fn cp_12_anything_else_is_rejected() {
+    fn cp_12_anything_else_is_rejected_with_what_is_wrong() {
+        use SummaryFault::{Beginning, ControlTag, End, Heading};
         let inner = body(Language::English, "word");
         let good = summary(&inner);
-        let two = summary(&inner.replace("## Open", "## Decisions"));
-        for bad in [
-            "",
-            &inner,
-            &format!("Here it is: {good}"),
-            &format!("{good} Done."),
-            &format!("{good}{good}"),
-            &summary(&inner.replace("## Open\n", "")),
-            &summary(&format!("{inner}\n## Open")),
-            &two,
-            &summary(&format!("{inner} </SYSTEM>")),
-            &summary(&format!("{inner} < instructions foo>")),
-            &summary(&format!("{inner} <tool_result>")),
-            &good.replace("\"1\"", "\"2\""),
+        for (bad, fault) in [
+            (String::new(), Beginning),
+            (inner.clone(), Beginning),
+            (format!("Here it is: {good}"), Beginning),
+            (format!("```xml\n{good}\n```"), Beginning),
+            (good.replace("\"1\"", "\"2\""), Beginning),
+            (format!("{good} Done."), End),
+            (format!("{OPEN}{inner}"), End),
+            (format!("{good}{good}"), ControlTag("conversation_summary")),
+            (summary(&format!("{inner} </SYSTEM>")), ControlTag("system")),
+            (
+                summary(&format!("{inner} < instructions foo>")),
+                ControlTag("instructions"),
+            ),
+            (
+                summary(&format!("{inner} <tool_result>")),
+                ControlTag("tool_result"),
+            ),
+            (summary(&format!("{inner} <system/>")), ControlTag("system")),
+            (summary(&inner.replace("## Open\n", "")), Heading("## Open")),
+            (
+                summary(&inner.replace("## Open", "## Decisions")),
+                Heading("## Open"),
+            ),
+            (summary(&format!("{inner}\n## Open")), Heading("## Open")),
+            (
+                summary(&body(Language::Chinese, "word")),
+                Heading("## Resolved"),
+            ),
+        ] {
+            assert_eq!(check(&bad, 0), Err(fault.into()), "{bad}");
+        }
+    }
+
+    #[test]
+    fn cp_12_a_summary_of_much_is_not_short() {
+        let good = summary(&body(Language::English, "word"));
+        assert!(check(&good, 4_000).is_ok());
+        let short = check(&good, 4_001).unwrap_err();
+        assert!(short.to_string().contains("at least 500 are expected"));
+        let chinese = body(Language::Chinese, "完成");
+        let padding = 200 - chinese.chars().count() - 2;
+        let just = |n| {
+            check_text(
+                &summary(&format!("{chinese}{}", "字".repeat(n))),
+                Language::Chinese,
+                4_001,
+            )
+        };
+        assert_eq!(just(padding), Ok(()));
+        assert!(just(padding - 1).is_err());
+    }
+
+    #[test]
+    fn cp_12_only_an_answer_that_ended_by_itself_without_a_call_counts() {
+        let good: Block = BlockKind::Text {
+            text: summary(&body(Language::English, "word")),
+        }
+        .into();
+        let call: Block = BlockKind::ToolCall(ToolCall {
+            id: "c".to_owned(),
+            name: "n".to_owned(),
+            input: CallInput::Raw(String::new()),
+        })
+        .into();
+        let judge = |blocks: &[Block], reason| {
+            check_summary(blocks, reason, Language::English, 0).map_err(|e| e.code())
+        };
+        assert!(judge(std::slice::from_ref(&good), FinishReason::Stop).is_ok());
+        for reason in [
+            FinishReason::Length,
+            FinishReason::ToolCalls,
+            FinishReason::StopSequence,
         ] {
             assert_eq!(
-                check(bad, 0).map_err(|e| e.code()),
-                Err("invalid_summary"),
-                "{bad}"
+                judge(std::slice::from_ref(&good), reason),
+                Err("invalid_summary")
             );
         }
-        assert!(check(&good, 4_000).is_ok() && check(&good, 4_001).is_err());
-        let block: Block = BlockKind::Text { text: good }.into();
-        let cut = check_summary(&[block], FinishReason::Length, Language::English, 0);
-        assert!(cut.is_err());
+        assert_eq!(
+            judge(&[good, call], FinishReason::Stop),
+            Err("invalid_summary")
+        );
     }
 }
