@@ -92,13 +92,14 @@ impl User {
         }
     }
 
-    /// The parts of `inspect`, by name.
+    /// The parts of `inspect` but its tools, by name.
     fn parts(&self) -> Vec<String> {
         let inspected = self.run(&["inspect", "--json"]).json();
         inspected["parts"]
             .as_array()
             .unwrap()
             .iter()
+            .filter(|p| p["region"] != "tool")
             .map(|p| p["name"].as_str().unwrap().to_owned())
             .collect()
     }
