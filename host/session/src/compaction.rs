@@ -6,11 +6,11 @@ use crate::live::LiveEvent;
 use crate::provider::AskError;
 use crate::session::Session;
 use sectile_engine::compaction::{
-    CompactionError, Reminder, SummaryRequest, check_summary, head, newly_pruned, spill_reference,
-    summary_request,
+    Progress, Reminder, SummaryRequest, check_summary, head, newly_pruned, progress,
+    spill_reference, summary_request,
 };
-use sectile_engine::{CompactRule, ContextInput, Displaced, estimate_tokens};
-use sectile_model::{Conversation, Item, ModelCapabilities, ProviderRequest, Role, Sequence};
+use sectile_engine::{CompactRule, ContextInput, Displaced};
+use sectile_model::{Conversation, ModelCapabilities, ProviderRequest, Role, Sequence};
 use sectile_sandbox::CancelToken;
 use sectile_store::{
     Checkpoint, CheckpointKind, NewCheckpoint, SessionId, SessionStore, SessionWriter, StoreError,
@@ -100,10 +100,7 @@ impl Session {
         let number = self.state().checkpoint.map_or(1, |(number, _)| number + 1);
         let id = format!("{}:{number}", self.id());
         let head = head(&view.items, &id, &summary, &self.reminder()?)?;
-        let (before, after) = (tokens(&view.items), tokens(&head));
-        if after >= before {
-            return Err(CompactionError::NoProgress { before, after }.into());
-        }
+        let Progress { before, after } = progress(&input(&view, model, rule, displaced), &head)?;
         let replayed = sectile_engine::compaction::last_user_request(&view.items)?;
         let checkpoint = NewCheckpoint {
             kind: CheckpointKind::Summary,
@@ -262,13 +259,6 @@ fn input<'a>(
         conversation,
         tools: &[],
     }
-}
-
-fn tokens(items: &[Item]) -> u64 {
-    items
-        .iter()
-        .map(|item| estimate_tokens(&item.message))
-        .sum()
 }
 
 fn cleared(last: Sequence) -> NewCheckpoint {
