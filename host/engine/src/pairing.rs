@@ -62,8 +62,8 @@ fn scope(rest: &mut VecDeque<Entry>, displaced: Displaced) -> Scope {
 /// One result with the message it stands in.
 struct Found {
     entry: Entry,
-    block: Block,
-    alone: bool,
+    /// Place of the result in its message.
+    block: usize,
     in_place: bool,
     position: usize,
 }
@@ -95,14 +95,13 @@ fn by_call(scope: &Scope) -> BTreeMap<String, VecDeque<Found>> {
     let mut results: BTreeMap<String, VecDeque<Found>> = BTreeMap::new();
     let mut position = 0;
     for (n, entry) in scope.tools.iter().enumerate() {
-        for block in &entry.message.content {
+        for (at, block) in entry.message.content.iter().enumerate() {
             let BlockKind::ToolResult(result) = &block.kind else {
                 continue;
             };
             let found = Found {
                 entry: entry.clone(),
-                block: block.clone(),
-                alone: entry.message.content.len() == 1,
+                block: at,
                 in_place: n < scope.in_place,
                 position,
             };
@@ -125,25 +124,25 @@ fn call_of(block: &Block) -> Option<&ToolCall> {
 
 fn placed(found: Found, call: &ToolCall, moved: bool) -> Entry {
     let Found {
-        mut entry,
-        mut block,
-        alone,
-        ..
+        mut entry, block, ..
     } = found;
     if moved {
         entry.rules.push(Rule::Moved);
     }
-    let renamed = match &mut block.kind {
-        BlockKind::ToolResult(result) if result.name != call.name => {
-            result.name.clone_from(&call.name);
-            true
+    let content = &entry.message.content;
+    let is_named =
+        |block: &Block| matches!(&block.kind, BlockKind::ToolResult(r) if r.name == call.name);
+    // Most results stand alone and are shared with the conversation.
+    if content.len() > 1 || !content.iter().all(is_named) {
+        let mut content: Vec<_> = content.iter().skip(block).take(1).cloned().collect();
+        for block in &mut content {
+            if let BlockKind::ToolResult(result) = &mut block.kind {
+                result.name.clone_from(&call.name);
+            }
         }
-        _ => false,
-    };
-    if renamed || !alone {
         entry.message = Arc::new(Message {
             role: Role::Tool,
-            content: vec![block],
+            content,
         });
     }
     entry

@@ -170,37 +170,32 @@ fn copy(item: &Item, conversation: &Conversation, report: &mut Report) -> Entry 
     }
     let watermark = conversation.pruned_through_sequence;
     let old = item.origin.sequence().filter(|at| Some(*at) <= watermark);
-    let mut changed = false;
-    let mut content = Vec::new();
-    for block in &item.message.content {
-        let shortened = match &block.kind {
+    let blocks = &item.message.content;
+    let short: Vec<_> = blocks
+        .iter()
+        .map(|block| match &block.kind {
             BlockKind::ToolResult(result) => {
                 let reference = old.and_then(|at| {
                     let folder = conversation.spill_folder.as_deref()?;
                     Some(spill_reference(folder, at, &result.call_id))
                 });
-                shorten(
-                    result,
-                    old.map(|_| reference.as_deref()),
-                    &mut entry.rules,
-                    report,
-                )
+                let old = old.map(|_| reference.as_deref());
+                shorten(result, old, &mut entry.rules, report)
             }
             _ => None,
-        };
-        changed |= shortened.is_some();
-        content.push(match shortened {
+        })
+        .collect();
+    if short.iter().any(Option::is_some) {
+        let content = blocks.iter().zip(short).map(|(block, short)| match short {
             Some(result) => Block {
                 kind: BlockKind::ToolResult(result),
                 state: block.state.clone(),
             },
             None => block.clone(),
         });
-    }
-    if changed {
         entry.message = Arc::new(Message {
             role: Role::Tool,
-            content,
+            content: content.collect(),
         });
     }
     entry
