@@ -46,6 +46,7 @@ fn conversation(size: u64, text_bytes: usize) -> Conversation {
     Conversation {
         pruned_through_sequence: Some(size / 2),
         items: (0..size).map(|sequence| item(sequence, &text)).collect(),
+        spill_folder: None,
     }
 }
 
