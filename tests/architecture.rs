@@ -68,6 +68,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     ("sectile-example-git-branch", &["sectile-sdk"]),
     ("sectile-test-guests", &[]),
+    ("sectile-test-provider-guest", &["sectile-sdk"]),
     ("sectile-tests", &["sectile-manifest"]),
 ];
 

@@ -4,11 +4,21 @@ use std::path::PathBuf;
 use std::{env, fs};
 
 fn main() -> Result<(), String> {
-    let packages = ["sectile-test-guests", "sectile-example-git-branch"];
+    let packages = [
+        "sectile-test-guests",
+        "sectile-test-provider-guest",
+        "sectile-example-git-branch",
+    ];
     let built = sectile_plugin_build::build(
         &packages,
         "plugin",
-        &["tests/guests", "examples", "sdk/rust", "wit"],
+        &[
+            "tests/guests",
+            "tests/provider-guest",
+            "examples",
+            "sdk/rust",
+            "wit",
+        ],
     )?;
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("OUT_DIR is not set")?);
     for (package, component) in packages.iter().zip(built) {

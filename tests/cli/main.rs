@@ -11,6 +11,7 @@
 mod documents;
 mod hostile;
 mod instructions;
+mod model_server;
 mod newcomer;
 mod survival;
 mod third_party;

@@ -15,6 +15,7 @@ mod capabilities;
 mod computation;
 mod concurrency;
 mod files;
+mod providers;
 mod races;
 
 use sectile_sandbox::{

@@ -7,6 +7,12 @@ use sectile_manifest::{EmbedError, Manifest, embed};
 /// The component whose sections are attacks; it carries no manifest.
 pub const ATTACKS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sectile-test-guests.wasm"));
 
+/// An adapter of a provider that misbehaves; it carries no manifest.
+pub const HOSTILE_PROVIDER: &[u8] = include_bytes!(concat!(
+    env!("OUT_DIR"),
+    "/sectile-test-provider-guest.wasm"
+));
+
 /// The component of `examples/git-branch`; it carries no manifest yet.
 pub const GIT_BRANCH: &[u8] =
     include_bytes!(concat!(env!("OUT_DIR"), "/sectile-example-git-branch.wasm"));
