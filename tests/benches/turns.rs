@@ -3,6 +3,7 @@
 
 #![allow(
     clippy::expect_used,
+    clippy::indexing_slicing,
     clippy::print_stdout,
     clippy::cast_precision_loss,
     reason = "a bench prints its figures and fails by panicking"

@@ -67,9 +67,10 @@ pub(super) fn stream(reply: &Reply) -> String {
     frames.extend(fault(reply));
     for (index, call) in calls(reply).into_iter().enumerate() {
         let mut opening = call.clone();
-        let arguments = call["function"]["arguments"]
-            .as_str()
-            .unwrap_or("")
+        let arguments = call.pointer("/function/arguments");
+        let arguments = arguments
+            .and_then(Value::as_str)
+            .unwrap_or_default()
             .to_owned();
         if let Some(function) = opening.get_mut("function").and_then(Value::as_object_mut) {
             function.insert("arguments".to_owned(), "".into());

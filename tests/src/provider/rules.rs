@@ -52,12 +52,11 @@ fn anthropic(request: &Received) -> Result<(), Refused> {
         "max_tokens: Field required",
     )?;
     let messages = list(body, "messages");
+    let Some(first) = messages.first() else {
+        return Err((400, "messages: at least one message is required".to_owned()));
+    };
     must(
-        !messages.is_empty(),
-        "messages: at least one message is required",
-    )?;
-    must(
-        text(&messages[0], "role") == "user",
+        text(first, "role") == "user",
         "messages: first message must use the \"user\" role",
     )?;
     let marks = body.to_string().matches("\"cache_control\"").count();
@@ -166,7 +165,8 @@ fn openai(request: &Received) -> Result<(), Refused> {
         )?;
         for call in list(message, "tool_calls") {
             must(
-                call["function"]["arguments"].is_string(),
+                call.pointer("/function/arguments")
+                    .is_some_and(Value::is_string),
                 "arguments must be a string",
             )?;
             must(
