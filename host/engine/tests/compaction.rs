@@ -13,8 +13,8 @@ mod histories;
 use histories::{displaced, history, model, run};
 use proptest::prelude::*;
 use sectile_engine::compaction::{
-    CompactionError, Progress, Reminder, head, keep_last, last_user_request, legal_cuts,
-    newly_pruned, progress, spill_reference, summary_request,
+    CompactionError, Progress, Reminder, already_pruned, head, keep_last, last_user_request,
+    legal_cuts, newly_pruned, progress, spill_reference, summary_request,
 };
 use sectile_engine::{CompactRule, ContextInput, Displaced};
 use sectile_model::{
@@ -210,6 +210,9 @@ proptest! {
         prop_assert_eq!(new.len(), behind);
         let advanced = Conversation { pruned_through_sequence: Some(to), ..conversation.clone() };
         prop_assert!(newly_pruned(&advanced, to).is_empty());
+        // A session that is opened again finds the same ones (CP-7b).
+        prop_assert_eq!(already_pruned(&advanced), all);
+        prop_assert!(already_pruned(&unpruned).is_empty());
         for spilled in &new {
             prop_assert!(spilled.text().chars().count() > 8_192);
         }

@@ -5,12 +5,13 @@ use crate::error::SessionError;
 use crate::live::LiveEvent;
 use crate::provider::AskError;
 use crate::session::Session;
+use crate::spill;
 use sectile_engine::compaction::{
-    Progress, Reminder, SummaryRequest, check_summary, head, newly_pruned, progress,
-    spill_reference, summary_request,
+    Backoff, Progress, Reminder, SUMMARY_FORMAT_VERSION, SummaryRequest, check_summary, head,
+    last_user_request, newly_pruned, progress, summary_request,
 };
 use sectile_engine::{CompactRule, ContextInput, Displaced};
-use sectile_model::{Conversation, ModelCapabilities, ProviderRequest, Role, Sequence};
+use sectile_model::{Conversation, ModelCapabilities, ProviderRequest, Role, Sequence, Usage};
 use sectile_sandbox::CancelToken;
 use sectile_store::{
     Checkpoint, CheckpointKind, NewCheckpoint, SessionId, SessionStore, SessionWriter, StoreError,
@@ -18,16 +19,15 @@ use sectile_store::{
 };
 use sectile_transport::wait;
 use serde_json::{Value, json};
-use std::fs;
-use std::io;
-use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// Times that a summary is asked for (CP-13).
 const ATTEMPTS: u32 = 3;
 /// Between two of them.
 const APART: Duration = Duration::from_secs(3);
+
+/// Names, in a checkpoint, the user's message that it shows again (CP-7).
+const REPLAYED: &str = "replayed_message_id";
 
 /// A compaction that was installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,11 +56,6 @@ impl Trigger {
             Self::Overflow => "overflow",
         }
     }
-}
-
-/// Where a session keeps what was pruned, relative to the workspace (CP-7b).
-pub(crate) fn spill_folder(session: &SessionId) -> Arc<str> {
-    format!(".sectile/spill/{session}").into()
 }
 
 impl Session {
@@ -94,14 +89,24 @@ impl Session {
         let view = self.chat.view()?;
         let (model, rule, displaced) = self.host.rules();
         let asked = summary_request(&input(&view, model, rule, displaced))?;
-        let summary = self.ask_for_summary(&asked, cancel)?;
+        let (summary, usage) = self.ask_for_summary(&asked, cancel)?;
         let last = view.items.iter().rev().find_map(|i| i.origin.sequence());
         let through = last.unwrap_or(self.boundary());
         let number = self.state().checkpoint.map_or(1, |(number, _)| number + 1);
         let id = format!("{}:{number}", self.id());
-        let head = head(&view.items, &id, &summary, &self.reminder()?)?;
+        let standing = self.writer.load()?;
+        let head = head(
+            &view.items,
+            &id,
+            &summary,
+            &reminder(standing.plan.as_ref()),
+        )?;
         let Progress { before, after } = progress(&input(&view, model, rule, displaced), &head)?;
-        let replayed = sectile_engine::compaction::last_user_request(&view.items)?;
+        // A request that an earlier compaction showed again is still that message.
+        let replayed = match last_user_request(&view.items)?.origin.message_id() {
+            Some(id) => json!(id),
+            None => replayed_message_id(standing.checkpoint.as_ref()),
+        };
         let checkpoint = NewCheckpoint {
             kind: CheckpointKind::Summary,
             head,
@@ -109,9 +114,10 @@ impl Session {
             visible: Vec::new(),
             about: json!({
                 "trigger": trigger.name(),
-                "replayed_message_id": replayed.origin.message_id(),
-                "summary_format_version": sectile_engine::compaction::SUMMARY_FORMAT_VERSION,
+                (REPLAYED): replayed,
+                "summary_format_version": SUMMARY_FORMAT_VERSION,
                 "model": model.name,
+                "usage": usage,
                 "left_out_messages": asked.left_out,
                 "tokens_before": before,
                 "tokens_after": after,
@@ -119,6 +125,7 @@ impl Session {
         };
         let made = self.writer.install(turn, &checkpoint)?;
         self.show(&made)?;
+        self.state().backoff = Backoff::default();
         self.live.publish(LiveEvent::Compacted {
             tokens_before: before,
             tokens_after: after,
@@ -135,7 +142,7 @@ impl Session {
         &self,
         asked: &SummaryRequest,
         cancel: &CancelToken,
-    ) -> Result<String, SessionError> {
+    ) -> Result<(String, Usage), SessionError> {
         let mut last = SessionError::Cancelled;
         for attempt in 1..=ATTEMPTS {
             if attempt > 1 && !wait(APART, &|| cancel.is_cancelled()) {
@@ -155,7 +162,7 @@ impl Session {
             };
             let (language, tokens) = (asked.language, asked.input_tokens);
             match check_summary(&answer.blocks, answer.reason, language, tokens) {
-                Ok(summary) => return Ok(summary),
+                Ok(summary) => return Ok((summary, answer.usage)),
                 Err(error) => last = error.into(),
             }
         }
@@ -171,20 +178,6 @@ impl Session {
         crate::adapter::settled(asked.request.clone(), intents)
     }
 
-    fn reminder(&self) -> Result<Reminder, SessionError> {
-        let plan = self.writer.load()?.plan;
-        let steps = plan.as_ref().and_then(|plan| plan.get("plan")?.as_array());
-        let text = |step: &Value, key: &str| {
-            let text = step.get(key).and_then(Value::as_str);
-            text.unwrap_or_default().to_owned()
-        };
-        let step = |step: &Value| (text(step, "status"), text(step, "step"));
-        Ok(Reminder {
-            plan: steps.into_iter().flatten().map(step).collect(),
-            ..Reminder::default()
-        })
-    }
-
     /// Moves the watermark behind the last stored answer, after the full texts
     /// of what that shortens have been kept (CP-6). Gives whether anything moved.
     pub(crate) fn prune(&self) -> Result<bool, SessionError> {
@@ -197,7 +190,8 @@ impl Session {
         if Some(to) <= view.pruned_through_sequence {
             return Ok(false);
         }
-        if let Err(error) = self.spill(&view, to) {
+        let whole = newly_pruned(&view, to);
+        if let Err(error) = spill::keep(&self.host.workspace().root, self.id(), &whole) {
             self.warn(format!(
                 "older tool results stay whole: their full text cannot be kept: {error}"
             ));
@@ -209,40 +203,35 @@ impl Session {
         Ok(true)
     }
 
-    fn spill(&self, view: &Conversation, to: Sequence) -> io::Result<()> {
-        let folder = spill_folder(self.id());
-        let spilled = newly_pruned(view, to);
-        let root = &self.host.workspace().root;
-        if !spilled.is_empty() {
-            fs::create_dir_all(root.join(&*folder))?;
-        }
-        for result in spilled {
-            let name = spill_reference(&folder, result.sequence, &result.result.call_id);
-            write_whole(&root.join(name), result.text().as_bytes())?;
-        }
-        Ok(())
-    }
-
     /// Shows what the store has made of the session.
     fn show(&self, made: &Checkpoint) -> Result<u64, SessionError> {
         let loaded = self.writer.load()?;
         let mut conversation = loaded.conversation;
-        conversation.spill_folder = Some(spill_folder(self.id()));
+        conversation.spill_folder = Some(spill::folder(self.id()));
         self.chat.replace(conversation)?;
         self.state().checkpoint = Some((made.number, made.checkpoint.through_sequence));
         Ok(made.number)
     }
 }
 
-/// In one piece under its name, or not at all.
-fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    use std::io::Write;
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    file.persist(path).map_err(|e| e.error)?;
-    Ok(())
+/// What a summary does not carry (CP-14).
+fn reminder(plan: Option<&Value>) -> Reminder {
+    let steps = plan.and_then(|plan| plan.get("plan")?.as_array());
+    let text = |step: &Value, key: &str| {
+        let text = step.get(key).and_then(Value::as_str);
+        text.unwrap_or_default().to_owned()
+    };
+    let step = |step: &Value| (text(step, "status"), text(step, "step"));
+    Reminder {
+        plan: steps.into_iter().flatten().map(step).collect(),
+        ..Reminder::default()
+    }
+}
+
+/// The message that `checkpoint` shows again.
+fn replayed_message_id(checkpoint: Option<&Checkpoint>) -> Value {
+    let about = checkpoint.map(|checkpoint| &checkpoint.checkpoint.about);
+    about.and_then(|about| about.get(REPLAYED)).cloned().into()
 }
 
 fn input<'a>(
@@ -296,7 +285,11 @@ pub fn rewind(
     let rewound = match checkpoints.iter().find(|c| c.number == number) {
         Some(target) => NewCheckpoint {
             kind: CheckpointKind::Rewind,
-            about: json!({"trigger": "rewind", "to": number}),
+            about: json!({
+                "trigger": "rewind",
+                "to": number,
+                (REPLAYED): replayed_message_id(Some(target)),
+            }),
             ..target.checkpoint.clone()
         },
         None if number == 0 => {

@@ -42,6 +42,7 @@ mod replay;
 mod sections;
 mod session;
 mod single;
+mod spill;
 mod turn;
 
 pub use adapter::NamedAdapter;

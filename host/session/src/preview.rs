@@ -1,11 +1,11 @@
 //! The next request of a session that nobody has open (CE-22).
 
-use crate::compaction::spill_folder;
 use crate::compose::Composition;
 use crate::conversation::InMemoryConversation;
 use crate::error::SessionError;
 use crate::host::Host;
 use crate::record::Frame;
+use crate::spill;
 use sectile_prompt::{Baseline, SampleId};
 use sectile_store::{SessionId, SessionStore};
 
@@ -25,7 +25,7 @@ pub fn preview(
         host.set_model(&call.provider, Frame::load(store, &call)?.model);
     }
     let mut seen = loaded.conversation;
-    seen.spill_folder = Some(spill_folder(session));
+    seen.spill_folder = Some(spill::folder(session));
     let mut conversation = InMemoryConversation::resume(seen, Baseline::default());
     host.compose(&mut conversation, message, &SampleId::preview())
 }

@@ -1,9 +1,9 @@
 //! Composing recorded model calls again: the proof that a session is what it
 //! was, and what two of its requests differ in.
 
-use crate::compaction::spill_folder;
 use crate::error::SessionError;
 use crate::record::{Frame, digest, request_text};
+use crate::spill;
 use sectile_engine::{ContextInput, PreparedModelCall, prepare};
 use sectile_store::{CallRecord, SessionId, SessionStore, TurnId};
 use serde::Serialize;
@@ -89,7 +89,7 @@ fn compose_again(
     let mut conversation =
         store.conversation_at(session, record.checkpoint, record.through_sequence)?;
     conversation.pruned_through_sequence = record.pruned_through_sequence;
-    conversation.spill_folder = Some(spill_folder(session));
+    conversation.spill_folder = Some(spill::folder(session));
     Ok(prepare(&ContextInput {
         model: &frame.model,
         compact_rule: frame.compact_rule,

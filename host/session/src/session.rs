@@ -2,7 +2,6 @@
 //! they leave behind.
 
 use crate::adapter::settled;
-use crate::compaction::spill_folder;
 use crate::compose::Composition;
 use crate::conversation::InMemoryConversation;
 use crate::error::SessionError;
@@ -11,12 +10,13 @@ use crate::live::{LiveEvent, LiveUpdates};
 use crate::provider::{Exchange, ModelProvider};
 use crate::record::Frame;
 use crate::render::Told;
+use crate::spill;
 use crate::turn::{
     AcceptedInput, Dispatch, Runner, Stop, Submission, Toolset, TurnInput, TurnOutcome, accept,
 };
 use sectile_chat::{ChatHandle, ChatState};
 use sectile_engine::PreparedModelCall;
-use sectile_engine::compaction::Backoff;
+use sectile_engine::compaction::{Backoff, already_pruned};
 use sectile_model::{Diagnostic, Item, ProviderRequest, Sequence, SystemPart, ToolDefinition};
 use sectile_prompt::{Baseline, SampleId};
 use sectile_sandbox::CancelToken;
@@ -131,7 +131,15 @@ impl Session {
             ..State::default()
         };
         let mut conversation = loaded.conversation;
-        conversation.spill_folder = Some(spill_folder(&id));
+        conversation.spill_folder = Some(spill::folder(&id));
+        let live = LiveUpdates::default();
+        // What came by import, or was hidden when the watermark moved, has no file yet.
+        let shortened = already_pruned(&conversation);
+        if let Err(error) = spill::keep(&host.workspace().root, &id, &shortened) {
+            live.publish(LiveEvent::Warning {
+                text: format!("full texts of older tool results cannot be kept: {error}"),
+            });
+        }
         let tools = host.tools().clone();
         Ok(Self {
             chat: ChatState::start(conversation)?,
@@ -139,7 +147,7 @@ impl Session {
             host: Arc::new(host),
             store,
             writer,
-            live: LiveUpdates::default(),
+            live,
             provider,
             state: Mutex::new(state),
             id,

@@ -22,6 +22,6 @@ pub use error::{CompactionError, SummaryFault};
 pub use instruction::Language;
 pub use progress::{Progress, progress};
 pub use reminder::Reminder;
-pub use spill::{SpilledResult, newly_pruned, spill_reference};
+pub use spill::{SpilledResult, already_pruned, newly_pruned, spill_reference};
 pub use summary::{SUMMARY_FORMAT_VERSION, check_summary};
 pub use transcript::{MAX_SUMMARY_OUTPUT_TOKENS, SummaryRequest, summary_request};

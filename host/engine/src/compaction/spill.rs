@@ -39,12 +39,28 @@ pub fn spill_reference(folder: &str, sequence: Sequence, call_id: &str) -> Strin
 #[must_use]
 pub fn newly_pruned(conversation: &Conversation, to: Sequence) -> Vec<SpilledResult<'_>> {
     let before = conversation.pruned_through_sequence;
+    long_results(conversation, |sequence| {
+        Some(sequence) > before && sequence <= to
+    })
+}
+
+/// The results that are shortened as the watermark stands.
+#[must_use]
+pub fn already_pruned(conversation: &Conversation) -> Vec<SpilledResult<'_>> {
+    let watermark = conversation.pruned_through_sequence;
+    long_results(conversation, |sequence| Some(sequence) <= watermark)
+}
+
+fn long_results(
+    conversation: &Conversation,
+    wanted: impl Fn(Sequence) -> bool,
+) -> Vec<SpilledResult<'_>> {
     let mut found = Vec::new();
     for item in &conversation.items {
         let Some(sequence) = item.origin.sequence() else {
             continue;
         };
-        if item.message.role != Role::Tool || Some(sequence) <= before || sequence > to {
+        if item.message.role != Role::Tool || !wanted(sequence) {
             continue;
         }
         for block in &item.message.content {

@@ -5,7 +5,6 @@ use crate::compaction::Trigger;
 use crate::error::SessionError;
 use crate::turn::Stop;
 use crate::turn::runner::{Runner, Submission};
-use sectile_engine::compaction::Backoff;
 
 impl Runner<'_> {
     /// Prunes, and compacts when that is not enough. Gives the submission that
@@ -47,7 +46,6 @@ impl Runner<'_> {
             .compact_now(trigger, Some(&self.turn), &self.cancel)
         {
             Ok(_) => {
-                self.session.state().backoff = Backoff::default();
                 // World State is not part of a summary: it is sampled again (WS-4).
                 self.sample(model_call, 2)?;
                 Ok((self.prepare()?, true))
