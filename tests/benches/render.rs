@@ -8,7 +8,7 @@
 )]
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use sectile_sandbox::{Call, CompileLimits, Compiler, Facts, Sandbox, SandboxConfig};
+use sectile_sandbox::{Call, CompileLimits, Compiler, Facts, Imports, Sandbox, SandboxConfig};
 use std::hint::black_box;
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ fn benchmarks(criterion: &mut Criterion) {
     };
     let (sandbox, _) = Sandbox::new(config).expect("the engine starts");
     let plugin = sandbox
-        .load(sectile_tests::ATTACKS)
+        .load(sectile_tests::ATTACKS, Imports::default())
         .expect("the guest loads")
         .plugin;
     let section = plugin.section().expect("it has sections");

@@ -12,7 +12,7 @@
 use sectile_registry::Dirs;
 use sectile_sandbox::{CancelToken, Compiler};
 use sectile_session::{Host, HostOptions, Session, SessionOptions, TurnInput, TurnOutcome, replay};
-use sectile_store::{SessionId, SessionStore, SqliteStore};
+use sectile_store::{SessionId, SessionStore, SqliteStore, WorkspaceStore};
 use sectile_tests::provider::{ProviderServer, Received, Reply};
 use sectile_transport::Transport;
 use std::fs;
@@ -22,8 +22,9 @@ use std::time::{Duration, Instant};
 
 /// Stored messages at which is measured.
 const SIZES: [u64; 3] = [100, 1_000, 10_000];
-/// Turns of each measurement.
-const TURNS: usize = 41;
+/// Turns of each measurement: about as many as lie between two compactions, so
+/// that the visible conversation is small and large in each of them alike.
+const TURNS: usize = 230;
 
 /// Every turn plans and then answers; a summary is given when one is asked for.
 fn script(request: &Received, number: usize) -> Reply {
@@ -95,7 +96,7 @@ fn open(
     });
     Session::open(SessionOptions {
         host: host.expect("the workspace opens"),
-        store: Arc::clone(store) as Arc<dyn SessionStore>,
+        store: Arc::clone(store) as Arc<dyn WorkspaceStore>,
         wire: Arc::new(Transport::new().expect("a network")),
         session: id,
         provider: None,
@@ -118,6 +119,10 @@ fn turn(session: &Session) -> Duration {
     started.elapsed()
 }
 
+fn mean(times: Vec<Duration>) -> f64 {
+    times.iter().sum::<Duration>().as_secs_f64() * 1e3 / times.len().max(1) as f64
+}
+
 fn median(mut times: Vec<Duration>) -> f64 {
     times.sort();
     times
@@ -133,12 +138,12 @@ fn main() {
     let store = Arc::new(SqliteStore::open(&work).expect("a store"));
     let mut session = open(&work, &server, &store, None);
     let id = session.id().clone();
-    println!("stored  turn, median  load, median  turns  compactions");
+    println!("stored  turn, mean    load, median  turns  compactions");
     for size in SIZES {
         while store.load(&id).expect("it loads").last_sequence < size {
             turn(&session);
         }
-        let turns = median((0..TURNS).map(|_| turn(&session)).collect());
+        let turns = mean((0..TURNS).map(|_| turn(&session)).collect());
         drop(session);
         let load = |_| {
             let started = Instant::now();
