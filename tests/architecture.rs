@@ -62,6 +62,9 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("sectile-plugin-project", &["sectile-sdk"]),
     ("sectile-plugin-skills", &["sectile-sdk"]),
     ("sectile-plugin-runtime", &["sectile-sdk"]),
+    ("sectile-paths", &["sectile-sdk"]),
+    ("sectile-plugin-files", &["sectile-sdk", "sectile-paths"]),
+    ("sectile-plugin-edit", &["sectile-sdk", "sectile-paths"]),
     (
         "sectile-plugin-openai-chat",
         &["sectile-sdk", "sectile-wire"],
@@ -69,6 +72,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("sectile-example-git-branch", &["sectile-sdk"]),
     ("sectile-test-guests", &[]),
     ("sectile-test-provider-guest", &["sectile-sdk"]),
+    ("sectile-test-tool-guest", &["sectile-sdk"]),
     ("sectile-tests", &["sectile-manifest"]),
 ];
 

@@ -7,6 +7,7 @@ fn main() -> Result<(), String> {
     let packages = [
         "sectile-test-guests",
         "sectile-test-provider-guest",
+        "sectile-test-tool-guest",
         "sectile-example-git-branch",
     ];
     let built = sectile_plugin_build::build(
@@ -15,6 +16,7 @@ fn main() -> Result<(), String> {
         &[
             "tests/guests",
             "tests/provider-guest",
+            "tests/tool-guest",
             "examples",
             "sdk/rust",
             "wit",

@@ -4,7 +4,15 @@ use sectile_plugin_build::{build, with_manifest, workspace};
 use std::path::PathBuf;
 use std::{env, fs};
 
-const PLUGINS: [&str; 5] = ["project", "skills", "runtime", "anthropic", "openai-chat"];
+const PLUGINS: [&str; 7] = [
+    "project",
+    "skills",
+    "runtime",
+    "files",
+    "edit",
+    "anthropic",
+    "openai-chat",
+];
 
 fn main() -> Result<(), String> {
     let packages = PLUGINS.map(|name| format!("sectile-plugin-{name}"));
@@ -13,6 +21,9 @@ fn main() -> Result<(), String> {
         "plugins/project",
         "plugins/skills",
         "plugins/runtime",
+        "plugins/files",
+        "plugins/edit",
+        "plugins/paths",
         "plugins/anthropic",
         "plugins/openai-chat",
         "plugins/wire",

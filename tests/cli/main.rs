@@ -16,6 +16,7 @@ mod model_server;
 mod newcomer;
 mod survival;
 mod third_party;
+mod tools;
 mod turns;
 
 use serde_json::Value;

@@ -2,13 +2,13 @@
 
 use crate::sandbox;
 use sectile_sandbox::{
-    CacheLocation, CompileLimits, Compiler, Sandbox, SandboxConfig, SandboxError,
+    CacheLocation, CompileLimits, Compiler, Imports, Sandbox, SandboxConfig, SandboxError,
 };
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 fn load(bytes: &[u8]) -> SandboxError {
-    match sandbox().load(bytes) {
+    match sandbox().load(bytes, Imports::default()) {
         Ok(_) => panic!("it was loaded"),
         Err(error) => error,
     }
@@ -31,14 +31,16 @@ fn b8_an_unknown_import_is_named() {
 
 #[test]
 fn x9_b8_network_interfaces_are_unknown_imports() {
-    for import in [
-        "wasi:sockets/tcp@0.2.0",
-        "wasi:http/outgoing-handler@0.2.0",
-        "sectile:plugin/kv@0.1.0",
-    ] {
+    for import in ["wasi:sockets/tcp@0.2.0", "wasi:http/outgoing-handler@0.2.0"] {
         let error = load_wat(&format!("(component (import \"{import}\" (instance)))"));
         assert_eq!(error.code(), "unknown_import", "{import}");
     }
+}
+
+#[test]
+fn pl_2_values_are_imported_only_where_they_are_granted() {
+    let error = load_wat("(component (import \"sectile:plugin/kv@0.1.0\" (instance)))");
+    assert_eq!(error.code(), "import_not_granted");
 }
 
 #[test]
@@ -53,7 +55,7 @@ fn b8_a_known_import_with_other_types_does_not_fit() {
 fn b9_a_module_and_a_component_without_sections_are_told_apart() {
     assert_eq!(load_wat("(module)"), SandboxError::CoreModule);
     let empty = sandbox()
-        .load(&wat::parse_str("(component)").unwrap())
+        .load(&wat::parse_str("(component)").unwrap(), Imports::default())
         .unwrap()
         .plugin;
     assert!(empty.exports().is_empty());
@@ -81,7 +83,7 @@ fn b13_a_component_with_flipped_bytes_never_panics_the_host() {
         let mut bytes = whole.to_vec();
         let at = whole.len() / 24 * n;
         bytes[at] ^= 0x55;
-        let _ = sandbox().load(&bytes);
+        let _ = sandbox().load(&bytes, Imports::default());
     }
 }
 
@@ -120,7 +122,7 @@ fn b10_pl_13_a_changed_cache_entry_is_thrown_away_and_made_anew() {
     let dir = tempfile::tempdir().unwrap();
     let component = wat::parse_str("(component (core module (func)))").unwrap();
     let from_cache = |sandbox: &Sandbox| {
-        let loaded = sandbox.load(&component).unwrap();
+        let loaded = sandbox.load(&component, Imports::default()).unwrap();
         (loaded.from_cache, loaded.warnings.len())
     };
     assert_eq!(from_cache(&cached(dir.path())), (false, 0));

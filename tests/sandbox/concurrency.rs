@@ -1,14 +1,14 @@
 //! Runaways beside calls that behave (PL-25, R18).
 
 use crate::{asking, attack, guest, sandbox, text};
-use sectile_sandbox::{Call, CancelToken, Limits};
+use sectile_sandbox::{Call, CancelToken, Imports, Limits};
 use std::thread;
 use std::time::{Duration, Instant};
 
 #[test]
 fn pl_25_four_looping_guests_do_not_hold_up_an_unrelated_one() {
     let other = sandbox()
-        .load(sectile_tests::ATTACKS)
+        .load(sectile_tests::ATTACKS, Imports::default())
         .unwrap()
         .plugin
         .section()

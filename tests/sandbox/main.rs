@@ -17,11 +17,12 @@ mod concurrency;
 mod files;
 mod providers;
 mod races;
+mod tools;
 
 use sectile_sandbox::{
     Access, Call, Capabilities, CompileLimits, Compiler, DenyList, Facts, GrantedDirectory,
-    LimitKind, Mount, Outcome, PathRules, Sandbox, SandboxConfig, SandboxError, SectionBody,
-    SectionPlugin,
+    Imports, LimitKind, Mount, Outcome, PathRules, Sandbox, SandboxConfig, SandboxError,
+    SectionBody, SectionPlugin,
 };
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -42,7 +43,7 @@ fn guest() -> SectionPlugin {
     static GUEST: OnceLock<SectionPlugin> = OnceLock::new();
     let load = || {
         sandbox()
-            .load(sectile_tests::ATTACKS)
+            .load(sectile_tests::ATTACKS, Imports::default())
             .unwrap()
             .plugin
             .section()

@@ -2,7 +2,7 @@
 
 use super::sandbox;
 use sectile_model::{ModelRequest, ProviderEvent, ProviderRequest};
-use sectile_sandbox::{Call, CancelToken, DecodeError, Limits, ProviderPlugin};
+use sectile_sandbox::{Call, CancelToken, DecodeError, Imports, Limits, ProviderPlugin};
 use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -10,7 +10,9 @@ use std::time::{Duration, Instant};
 fn hostile() -> ProviderPlugin {
     static GUEST: OnceLock<ProviderPlugin> = OnceLock::new();
     let load = || {
-        let loaded = sandbox().load(sectile_tests::HOSTILE_PROVIDER).unwrap();
+        let loaded = sandbox()
+            .load(sectile_tests::HOSTILE_PROVIDER, Imports::default())
+            .unwrap();
         loaded.plugin.provider().unwrap()
     };
     GUEST.get_or_init(load).clone()

@@ -13,6 +13,9 @@ pub const HOSTILE_PROVIDER: &[u8] = include_bytes!(concat!(
     "/sectile-test-provider-guest.wasm"
 ));
 
+/// Tools that are attacks; it carries no manifest.
+pub const TOOLS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sectile-test-tool-guest.wasm"));
+
 /// The component of `examples/git-branch`; it carries no manifest yet.
 pub const GIT_BRANCH: &[u8] =
     include_bytes!(concat!(env!("OUT_DIR"), "/sectile-example-git-branch.wasm"));

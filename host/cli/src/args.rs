@@ -79,6 +79,11 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: SectionCommand,
     },
+    /// Tools alone
+    Tool {
+        #[command(subcommand)]
+        command: ToolCommand,
+    },
     /// The pure engine on documents
     Engine {
         #[command(subcommand)]
@@ -99,6 +104,20 @@ pub(crate) enum SectionCommand {
     Render {
         /// Its id, as in project/AGENTS.md
         id: String,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ToolCommand {
+    /// List the tools in the order in which they are advertised
+    List,
+    /// Call one tool of a plugin, outside any session
+    Call {
+        /// Its name, as in read
+        name: String,
+        /// Its arguments, a JSON object
+        #[arg(default_value = "{}")]
+        input: String,
     },
 }
 

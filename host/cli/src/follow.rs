@@ -95,6 +95,7 @@ impl<'a> Screen<'a> {
             | LiveEvent::ThinkingDelta { .. }
             | LiveEvent::ToolCallStart { .. }
             | LiveEvent::ToolCallDelta { .. }
+            | LiveEvent::ToolProgress { .. }
             | LiveEvent::MessageStored { .. }
             | LiveEvent::TurnFinished { .. } => Ok(()),
         }

@@ -54,6 +54,7 @@ fn run(cli: &Cli, output: &Output) -> Result<(), Failure> {
         Command::Chat { target } => commands::chat::run(cli, output, target),
         Command::Session { command } => commands::session::run(cli, output, command),
         Command::Provider { command } => commands::provider::run(cli, output, command),
+        Command::Tool { command } => commands::tool::run(cli, output, command),
         Command::Section { command } => commands::section::run(cli, output, command),
         Command::Engine { command } => commands::engine::run(output, command),
         Command::Plugin { command } => commands::plugin::run(cli, output, command),

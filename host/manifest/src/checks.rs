@@ -1,7 +1,7 @@
 //! Rules that hold between several entries of a manifest.
 
 use crate::capability::DirectoryRequest;
-use crate::manifest::{Manifest, Placement, SectionRequest};
+use crate::manifest::{Manifest, Placement, SectionRequest, ToolRequest};
 use crate::text::{is_one_line, is_slug};
 use std::collections::BTreeSet;
 use toml::de::{DeTable, DeValue};
@@ -27,6 +27,7 @@ fn broken(entry: String, what: &dyn ToString, why: &'static str) -> Result<(), B
 /// Checks every rule, in the manifest's order.
 pub(crate) fn check(manifest: &Manifest) -> Result<(), Broken> {
     sections(&manifest.sections)?;
+    tools(&manifest.tools)?;
     directories(&manifest.capability.filesystem)
 }
 
@@ -55,6 +56,17 @@ fn sections(sections: &[SectionRequest]) -> Result<(), Broken> {
             if !is_one_line(&notices.replaced) || !is_one_line(&notices.expired) {
                 return broken(entry(), locale, "a notice is exactly one line");
             }
+        }
+    }
+    Ok(())
+}
+
+fn tools(tools: &[ToolRequest]) -> Result<(), Broken> {
+    let mut names = BTreeSet::new();
+    for (n, tool) in tools.iter().enumerate() {
+        if !names.insert(&tool.name) {
+            let entry = format!("tool.{n}.name");
+            return broken(entry, &tool.name, "two tools have this name");
         }
     }
     Ok(())

@@ -18,7 +18,7 @@ pub use capability::{
 pub use embed::{EmbedError, SECTION_NAME, embed, extract};
 pub use manifest::{
     CachePolicy, LimitRequests, Manifest, ManifestError, Notices, Placement, PluginInfo,
-    SectionRequest,
+    SectionRequest, ToolRequest,
 };
 pub use quantity::{ByteSize, Span};
 

@@ -4,7 +4,7 @@ use crate::capability::CapabilityRequests;
 use crate::checks;
 use crate::quantity::{ByteSize, Span};
 use crate::text;
-use sectile_model::{PluginId, SectionId, Tag};
+use sectile_model::{PluginId, SectionId, Tag, ToolName};
 use semver::Version;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -21,6 +21,9 @@ pub struct Manifest {
     /// Its sections.
     #[serde(default, rename = "section", skip_serializing_if = "Vec::is_empty")]
     pub sections: Vec<SectionRequest>,
+    /// Its tools.
+    #[serde(default, rename = "tool", skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<ToolRequest>,
     /// What it asks for.
     #[serde(default)]
     pub capability: CapabilityRequests,
@@ -74,6 +77,15 @@ pub struct SectionRequest {
     /// What is said when it changes, by locale (WS-10).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub notices: BTreeMap<String, Notices>,
+}
+
+/// A tool, named before any code of the plugin runs; the rest of its definition
+/// comes from the plugin and is pinned when it is approved.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ToolRequest {
+    /// Its name in the plugin.
+    pub name: ToolName,
 }
 
 /// Where a section stands.

@@ -17,7 +17,7 @@ pub use block::{
 };
 pub use digest::{Digest, DigestError};
 pub use item::{Conversation, Item, MessageKind, Origin, SectionSource, Sequence, SyntheticReason};
-pub use name::{NameError, PluginId, SectionId, Tag};
+pub use name::{NameError, PluginId, SectionId, Tag, ToolName};
 pub use provider::{
     CacheMarks, Diagnostic, DiagnosticAction, EncodedRequest, ErrorClass, FinishReason, Finished,
     HttpRequest, Intents, ProviderCapabilities, ProviderError, ProviderEvent, ProviderRequest,

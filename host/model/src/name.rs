@@ -93,6 +93,18 @@ name!(
     is_tag
 );
 
+name!(
+    /// Name of a tool in its plugin.
+    ToolName,
+    "tool name",
+    "a lower-case letter and at most 47 lower-case letters, digits or `_`",
+    is_tool_name
+);
+
+fn is_tool_name(text: &str) -> bool {
+    text.len() == 1 && text.starts_with(|c: char| c.is_ascii_lowercase()) || is_tag(text)
+}
+
 fn is_plugin_id(text: &str) -> bool {
     let part = |part: &str| {
         let mut chars = part.chars();

@@ -6,7 +6,7 @@ use crate::source_file::read;
 use crate::workspace::{ErrorPolicy, ProposedPlugin, Workspace};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use sectile_manifest::{CapabilityRequests, Manifest, extract};
+use sectile_manifest::{CapabilityRequests, DirectoryAccess, DirectoryRequest, Manifest, extract};
 use sectile_model::{Digest, PluginId};
 use sha2::{Digest as _, Sha256};
 use std::borrow::Cow;
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// Bytes that a component may have; the sandbox has a ceiling of its own.
 const MAX_COMPONENT: u64 = 64 << 20;
 /// The publisher of bundled plugins; nobody else may use it (PL-32).
-const FIRST_PARTY: &str = "sectile/";
+pub(crate) const FIRST_PARTY: &str = "sectile/";
 /// Tokens that a section of a third party may have (WS-14).
 const MAX_SECTION_TOKENS: u32 = 10_000;
 
@@ -55,6 +55,8 @@ pub struct Candidate {
     pub manifest: Manifest,
     /// Whether it may run.
     pub standing: Standing,
+    /// Digest of the definitions of its tools, as they were approved.
+    pub approved_tools: Option<Digest>,
     /// What happens when one of its sections fails.
     pub on_error: ErrorPolicy,
 }
@@ -77,6 +79,7 @@ impl Candidate {
             bytes,
             manifest,
             standing: Standing::Ready,
+            approved_tools: None,
             on_error: ErrorPolicy::Fail,
         })
     }
@@ -125,11 +128,10 @@ pub fn candidates(
 ) -> Result<Vec<Result<Candidate, RegistryError>>, RegistryError> {
     let mut all = Vec::new();
     for bytes in bundled {
-        all.push(Ok(Candidate::new(
-            Source::Bundled,
-            Cow::Borrowed(bytes),
-            "a bundled plugin",
-        )?));
+        let what = "a bundled plugin";
+        let mut candidate = Candidate::new(Source::Bundled, Cow::Borrowed(bytes), what)?;
+        candidate.standing = bundled_standing(&candidate.manifest, workspace, grants);
+        all.push(Ok(candidate));
     }
     all.extend(
         workspace
@@ -165,6 +167,8 @@ fn load(
     )?;
     check(&candidate, proposed, what)?;
     candidate.on_error = proposed.on_error;
+    let granted = grants.get(&workspace.root, candidate.id(), &candidate.digest);
+    candidate.approved_tools = granted.and_then(|granted| granted.tools);
     candidate.standing = match proposed.enabled {
         false => Standing::Disabled,
         true => standing(&candidate, workspace, grants),
@@ -216,8 +220,29 @@ fn standing(candidate: &Candidate, workspace: &Workspace, grants: &Grants) -> St
             required("another component of it was approved, and this one is new")
         }
         None => required("it was never approved in this workspace"),
-        Some(granted) if covers(granted, &candidate.manifest.capability) => Standing::Ready,
+        Some(granted) if covers(granted.capability, &candidate.manifest.capability) => {
+            Standing::Ready
+        }
         Some(_) => required("it asks for more than was approved"),
+    }
+}
+
+/// A bundled plugin that only reads is ready without asking (PL-18); what one
+/// that does more may do is the operator's word.
+fn bundled_standing(manifest: &Manifest, workspace: &Workspace, grants: &Grants) -> Standing {
+    let asked = &manifest.capability;
+    let reads = CapabilityRequests {
+        filesystem: asked.filesystem.clone(),
+        ..CapabilityRequests::default()
+    };
+    let writes = |d: &DirectoryRequest| d.access == DirectoryAccess::ReadWrite;
+    let only_reads = reads == *asked && !asked.filesystem.iter().any(writes);
+    let granted = grants.bundled(&workspace.root, &manifest.plugin.id);
+    if only_reads || granted.is_some_and(|granted| covers(granted.capability, asked)) {
+        return Standing::Ready;
+    }
+    Standing::ApprovalRequired {
+        why: "it does more than read, and was never approved in this workspace".to_owned(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! From what a plugin asks for to what the sandbox gives it (PL-11).
 
+use crate::candidate::FIRST_PARTY;
 use crate::error::RegistryError;
 use crate::workspace::Workspace;
 use cap_std::fs::Dir;
@@ -13,6 +14,9 @@ use sectile_sandbox::{
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+
+/// Where sessions keep the full texts of results, relative to the workspace.
+const SPILL_FOLDER: &str = ".sectile/spill";
 
 /// Directories of the host that a source can stand for.
 #[derive(Debug, Clone, Copy)]
@@ -59,9 +63,6 @@ fn unsupported(asked: &CapabilityRequests) -> Option<String> {
     }
     if let Some(secret) = asked.secret.first() {
         return Some(format!("the secret {}", secret.name));
-    }
-    if asked.kv.is_some() {
-        return Some("a store of its own".to_owned());
     }
     let source = |d: &&DirectoryRequest| {
         matches!(
@@ -149,7 +150,11 @@ fn grant(
         DirectoryAccess::Read => Access::Read,
         DirectoryAccess::ReadWrite => Access::ReadWrite,
     };
-    let deny = DenyList::built_in(&[]).map_err(|e| failed(e.to_string()))?;
+    let mut deny = DenyList::built_in(&[]).map_err(|e| failed(e.to_string()))?;
+    // The full texts of long results are for the model, through first-party tools.
+    if plugin.as_str().starts_with(FIRST_PARTY) {
+        deny = deny.but_readable_below(SPILL_FOLDER);
+    }
     let rules = PathRules::new(access, &request.paths, deny).map_err(|e| failed(e.to_string()))?;
     let source = request.source.to_string();
     let opened = match dir {
@@ -174,34 +179,46 @@ fn grant(
 /// The limits that a plugin gets: what it asks for, capped by the host.
 #[must_use]
 pub fn limits(asked: &LimitRequests) -> Limits {
-    within(
-        asked,
-        Limits {
-            time: Duration::from_secs(10),
-            memory: 256 << 20,
-            output: 1 << 20,
-            ..Limits::default()
-        },
-    )
+    let ceiling = Limits {
+        time: Duration::from_secs(10),
+        memory: 256 << 20,
+        output: 1 << 20,
+        ..Limits::default()
+    };
+    within(asked, Limits::default(), &ceiling)
+}
+
+/// The same for a tool, which may take its time and read a whole repository.
+#[must_use]
+pub fn tool_limits(asked: &LimitRequests) -> Limits {
+    let own = Limits {
+        host_calls: 5_000_000,
+        read_bytes: 2 << 30,
+        ..Limits::default()
+    };
+    let ceiling = Limits {
+        time: Duration::from_secs(120),
+        memory: 256 << 20,
+        output: 1 << 20,
+        ..own.clone()
+    };
+    within(asked, own, &ceiling)
 }
 
 /// The same for a provider's adapter, through which whole conversations pass,
 /// images included.
 #[must_use]
 pub fn adapter_limits(asked: &LimitRequests) -> Limits {
-    within(
-        asked,
-        Limits {
-            time: Duration::from_secs(10),
-            memory: 512 << 20,
-            output: 128 << 20,
-            ..Limits::default()
-        },
-    )
+    let ceiling = Limits {
+        time: Duration::from_secs(10),
+        memory: 512 << 20,
+        output: 128 << 20,
+        ..Limits::default()
+    };
+    within(asked, Limits::default(), &ceiling)
 }
 
-fn within(asked: &LimitRequests, ceiling: Limits) -> Limits {
-    let mut limits = Limits::default();
+fn within(asked: &LimitRequests, mut limits: Limits, ceiling: &Limits) -> Limits {
     let bytes = |size: sectile_manifest::ByteSize| usize::try_from(size.0).unwrap_or(usize::MAX);
     if let Some(time) = asked.time {
         limits.time = time.0;
@@ -212,7 +229,7 @@ fn within(asked: &LimitRequests, ceiling: Limits) -> Limits {
     if let Some(output) = asked.output {
         limits.output = bytes(output);
     }
-    limits.capped_by(&ceiling)
+    limits.capped_by(ceiling)
 }
 
 /// What a plugin asks for, one line each, in plain words. Texts of the author

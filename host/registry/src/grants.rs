@@ -28,6 +28,18 @@ struct Grant {
     plugin: PluginId,
     digest: Digest,
     capability: CapabilityRequests,
+    /// Of the definitions of its tools, as they were when it was approved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tools: Option<Digest>,
+}
+
+/// What the operator allowed a plugin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Granted<'a> {
+    /// What it may reach.
+    pub capability: &'a CapabilityRequests,
+    /// Digest of the definitions of its tools.
+    pub tools: Option<Digest>,
 }
 
 impl Grants {
@@ -51,27 +63,31 @@ impl Grants {
 
     /// What the component `digest` of `plugin` may do in `workspace`, if it was approved.
     #[must_use]
-    pub fn get(
-        &self,
-        workspace: &Path,
-        plugin: &PluginId,
-        digest: &Digest,
-    ) -> Option<&CapabilityRequests> {
-        let grants = self.workspaces.get(workspace)?;
-        let grant = grants
-            .iter()
-            .find(|g| g.plugin == *plugin && g.digest == *digest)?;
-        Some(&grant.capability)
+    pub fn get(&self, workspace: &Path, plugin: &PluginId, digest: &Digest) -> Option<Granted<'_>> {
+        let grant = self.of(workspace, plugin)?;
+        (grant.digest == *digest).then(|| grant.granted())
+    }
+
+    /// What the bundled `plugin` may do in `workspace`. Which bytes it has is
+    /// the program's own matter (PL-18): another release changes no grant.
+    #[must_use]
+    pub fn bundled(&self, workspace: &Path, plugin: &PluginId) -> Option<Granted<'_>> {
+        self.of(workspace, plugin).map(Grant::granted)
     }
 
     /// Whether another component of `plugin` was approved in `workspace`.
     #[must_use]
     pub fn knows(&self, workspace: &Path, plugin: &PluginId) -> bool {
-        let grants = self.workspaces.get(workspace);
-        grants.is_some_and(|grants| grants.iter().any(|g| g.plugin == *plugin))
+        self.of(workspace, plugin).is_some()
     }
 
-    /// Grants `capability` to a component, in place of what any other component
+    /// There is one for each plugin: an approval replaces the one before.
+    fn of(&self, workspace: &Path, plugin: &PluginId) -> Option<&Grant> {
+        let grants = self.workspaces.get(workspace)?;
+        grants.iter().find(|grant| grant.plugin == *plugin)
+    }
+
+    /// Grants `granted` to a component, in place of what any other component
     /// of the plugin had, and writes it down.
     ///
     /// # Errors
@@ -81,7 +97,7 @@ impl Grants {
         workspace: &Path,
         plugin: &PluginId,
         digest: Digest,
-        capability: &CapabilityRequests,
+        granted: Granted<'_>,
     ) -> Result<(), RegistryError> {
         let path = dirs.data.join(GRANTS_FILE);
         let failed = |why: std::io::Error| RegistryError::File {
@@ -98,12 +114,22 @@ impl Grants {
         of_workspace.push(Grant {
             plugin: plugin.clone(),
             digest,
-            capability: capability.clone(),
+            capability: granted.capability.clone(),
+            tools: granted.tools,
         });
         let json = serde_json::to_vec_pretty(&grants).map_err(|e| RegistryError::Invalid {
             path: path.clone(),
             why: e.to_string(),
         })?;
         replace(&path, &json)
+    }
+}
+
+impl Grant {
+    fn granted(&self) -> Granted<'_> {
+        Granted {
+            capability: &self.capability,
+            tools: self.tools,
+        }
     }
 }

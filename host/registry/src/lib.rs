@@ -17,10 +17,10 @@ mod source_file;
 mod workspace;
 
 pub use candidate::{Candidate, Source, Standing, candidates, read_component};
-pub use capabilities::{Places, adapter_limits, capabilities, describe, limits};
+pub use capabilities::{Places, adapter_limits, capabilities, describe, limits, tool_limits};
 pub use dirs::Dirs;
 pub use error::RegistryError;
-pub use grants::Grants;
+pub use grants::{Granted, Grants};
 pub use lock::{Lock, LockedPlugin};
 pub use operator::{Mode, Operator};
 pub use provider::{Provider, ProviderEntry, SecretPlace};

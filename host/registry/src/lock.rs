@@ -30,6 +30,9 @@ pub struct LockedPlugin {
     pub source: PathBuf,
     /// SHA-256 of the component.
     pub digest: Digest,
+    /// SHA-256 of the definitions of its tools, when it has tools.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<Digest>,
 }
 
 impl Lock {

@@ -6,6 +6,7 @@ use crate::facts::Facts;
 use crate::files::Mount;
 use crate::limits::Limits;
 use crate::log::LogLine;
+use crate::services::Services;
 use crate::usage::{FileUse, Refusal};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -51,6 +52,8 @@ pub struct Call {
     pub facts: Arc<Facts>,
     /// The operator's configuration of the plugin, a JSON object; empty means `{}`.
     pub config: String,
+    /// What the host does for it meanwhile.
+    pub services: Services,
     /// Ends it early.
     pub cancel: CancelToken,
 }

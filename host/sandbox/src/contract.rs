@@ -28,17 +28,36 @@ mod generated_provider {
     });
 }
 
+/// The world of tools, with what is linked for them.
+mod generated_tool {
+    wasmtime::component::bindgen!({
+        path: "../../wit/0.1",
+        world: "tool-plugin",
+        with: {
+            "sectile:plugin/types": crate::contract::sectile::plugin::types,
+            "sectile:plugin/host": crate::contract::sectile::plugin::host,
+        },
+    });
+}
+
 pub(crate) use generated::SectionPluginPre;
 pub(crate) use generated::exports::sectile::plugin::section as section_export;
 pub(crate) use generated::sectile;
 pub(crate) use generated_provider::exports::sectile::plugin::provider as provider_export;
 pub(crate) use generated_provider::{ProviderPlugin as ProviderInstance, ProviderPluginPre};
+pub(crate) use generated_tool::ToolPluginPre;
+pub(crate) use generated_tool::exports::sectile::plugin::tool as tool_export;
+pub(crate) use generated_tool::sectile::plugin as services;
 
-/// Links `host` and `facts`; they grant nothing.
+/// Links every interface of the contract; what a plugin may import of them is
+/// decided when it is loaded.
 pub(crate) fn add_to_linker(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
     types::add_to_linker::<CallState, HasSelf<CallState>>(linker, |s| s)?;
     host::add_to_linker::<CallState, HasSelf<CallState>>(linker, |s| s)?;
-    facts::add_to_linker::<CallState, HasSelf<CallState>>(linker, |s| s)
+    facts::add_to_linker::<CallState, HasSelf<CallState>>(linker, |s| s)?;
+    services::progress::add_to_linker::<CallState, HasSelf<CallState>>(linker, |s| s)?;
+    services::seen_files::add_to_linker::<CallState, HasSelf<CallState>>(linker, |s| s)?;
+    services::kv::add_to_linker::<CallState, HasSelf<CallState>>(linker, |s| s)
 }
 
 impl types::Host for CallState {}

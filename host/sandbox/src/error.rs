@@ -126,6 +126,16 @@ pub enum SandboxError {
         /// Full name of the import.
         name: String,
     },
+    /// PL-2: it imports what its capabilities do not open.
+    #[error(
+        "the component imports `{name}`; its manifest has to ask for the capability `{capability}`"
+    )]
+    ImportNotGranted {
+        /// Full name of the import.
+        name: String,
+        /// The capability that opens it.
+        capability: &'static str,
+    },
     /// It imports a known interface with other types.
     #[error("an import of the component does not fit this host: {0}")]
     IncompatibleImport(String),
@@ -188,6 +198,7 @@ impl SandboxError {
             Self::CompileStopped(_) => "compile_stopped",
             Self::InvalidComponent(_) => "invalid_component",
             Self::UnknownImport { .. } => "unknown_import",
+            Self::ImportNotGranted { .. } => "import_not_granted",
             Self::IncompatibleImport(_) => "incompatible_import",
             Self::MissingExport(_) => "missing_export",
             Self::LimitExceeded { .. } => "limit_exceeded",

@@ -1,8 +1,8 @@
 //! Compiles and runs plugin components with nothing but what they were granted.
 //!
 //! A [`Sandbox`] loads components; a loaded [`Plugin`] is called through a typed
-//! handle such as [`SectionPlugin`] or [`ProviderPlugin`], each time in a fresh store, on the caller's
-//! own thread, under the [`Limits`] and [`Capabilities`] of its [`Call`]. What
+//! handle, [`SectionPlugin`], [`ToolPlugin`] or [`ProviderPlugin`], each time in
+//! a fresh store, on the caller's own thread, under the [`Limits`] and [`Capabilities`] of its [`Call`]. What
 //! came of it is an [`Outcome`]: a result or a typed [`SandboxError`], and a
 //! [`CallReport`] of what the guest said, used and was refused.
 //!
@@ -16,6 +16,7 @@ mod engine;
 mod error;
 mod facts;
 mod files;
+mod lift;
 mod limits;
 mod log;
 mod meter;
@@ -23,8 +24,10 @@ mod provider;
 mod run;
 mod sandbox;
 mod section;
+mod services;
 mod slots;
 mod state;
+mod tool;
 mod usage;
 mod wasi;
 
@@ -37,6 +40,8 @@ pub use files::{Access, DenyList, Mount, MountError, PathRules, PatternError};
 pub use limits::{CompileLimits, Limits};
 pub use log::{LogLevel, LogLine, LogSource};
 pub use provider::{DecodeError, Decoder, ProviderPlugin};
-pub use sandbox::{CacheLocation, Loaded, Plugin, Sandbox, SandboxConfig};
+pub use sandbox::{CacheLocation, Imports, Loaded, Plugin, Sandbox, SandboxConfig};
 pub use section::{SectionBody, SectionPlugin};
+pub use services::{KeyValues, Progress, ProgressSink, SeenFiles, Services};
+pub use tool::{Effects, ToolAnswer, ToolPlugin, ToolSpec};
 pub use usage::{FileUse, Refusal};

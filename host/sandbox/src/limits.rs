@@ -23,6 +23,10 @@ pub(crate) const CONCURRENT_CALLS: u32 = 48;
 pub(crate) const CONCURRENT_CALLS_PER_PLUGIN: u32 = 8;
 /// Bytes that one call to `get-random-bytes` may ask for.
 pub(crate) const RANDOM_BYTES: u64 = 64 << 10;
+/// Progress reports of one call that are shown.
+pub(crate) const PROGRESS_REPORTS: u32 = 1_000;
+/// Files of which a session remembers what it saw.
+pub(crate) const SEEN_FILES: usize = 20_000;
 /// Different uses and refusals kept in a call's report.
 pub(crate) const REPORT_ENTRIES: usize = 256;
 

@@ -10,6 +10,7 @@ use crate::provider::ProviderPlugin;
 use crate::section::SectionPlugin;
 use crate::slots::{Slot, Slots};
 use crate::state::CallState;
+use crate::tool::ToolPlugin;
 use crate::{run, wasi};
 use sectile_model::Digest;
 use sha2::{Digest as _, Sha256};
@@ -50,6 +51,13 @@ pub(crate) struct Inner {
     linker: Linker<CallState>,
     cache: Option<ArtifactCache>,
     config: SandboxConfig,
+}
+
+/// Interfaces that only a granted capability opens to a component (PL-2).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Imports {
+    /// `sectile:plugin/kv`.
+    pub kv: bool,
 }
 
 /// A component that was loaded, with what the operator should know of it.
@@ -97,8 +105,8 @@ impl Sandbox {
     ///
     /// # Errors
     /// Any of the loading errors of [`SandboxError`].
-    pub fn load(&self, bytes: &[u8]) -> Result<Loaded, SandboxError> {
-        self.load_with(bytes, &self.0.config.compiler)
+    pub fn load(&self, bytes: &[u8], imports: Imports) -> Result<Loaded, SandboxError> {
+        self.load_with(bytes, imports, &self.0.config.compiler)
     }
 
     /// The same for a component that is part of the program (PL-18): it is
@@ -106,11 +114,20 @@ impl Sandbox {
     ///
     /// # Errors
     /// Any of the loading errors of [`SandboxError`].
-    pub fn load_bundled(&self, bytes: &'static [u8]) -> Result<Loaded, SandboxError> {
-        self.load_with(bytes, &Compiler::InProcess)
+    pub fn load_bundled(
+        &self,
+        bytes: &'static [u8],
+        imports: Imports,
+    ) -> Result<Loaded, SandboxError> {
+        self.load_with(bytes, imports, &Compiler::InProcess)
     }
 
-    fn load_with(&self, bytes: &[u8], compiler: &Compiler) -> Result<Loaded, SandboxError> {
+    fn load_with(
+        &self,
+        bytes: &[u8],
+        imports: Imports,
+        compiler: &Compiler,
+    ) -> Result<Loaded, SandboxError> {
         compile::check(bytes, &self.0.config.compile_limits)?;
         let digest = Digest::from_bytes(Sha256::digest(bytes).into());
         let mut warnings = Vec::new();
@@ -120,7 +137,7 @@ impl Sandbox {
             Some(component) => component,
             None => self.compile(bytes, compiler, &digest, &mut warnings)?,
         };
-        let plugin = self.link(&component, digest)?;
+        let plugin = self.link(&component, imports, digest)?;
         Ok(Loaded {
             plugin,
             from_cache,
@@ -172,11 +189,23 @@ impl Sandbox {
             .map_err(|e| SandboxError::host("load compiled code", e))
     }
 
-    fn link(&self, component: &Component, digest: Digest) -> Result<Plugin, SandboxError> {
+    fn link(
+        &self,
+        component: &Component,
+        imports: Imports,
+        digest: Digest,
+    ) -> Result<Plugin, SandboxError> {
         let engine = &self.0.engine;
         let ty = component.component_type();
         for (name, _) in ty.imports(engine) {
-            if !wasi_or_contract(name) {
+            if is_contract(name, "kv") {
+                if !imports.kv {
+                    return Err(SandboxError::ImportNotGranted {
+                        name: one_line(name),
+                        capability: "kv",
+                    });
+                }
+            } else if !wasi_or_contract(name) {
                 return Err(SandboxError::UnknownImport {
                     name: one_line(name),
                 });
@@ -224,11 +253,7 @@ impl Plugin {
     /// Which of `section`, `tool`, `provider` and `hook` it exports.
     #[must_use]
     pub fn exports(&self) -> Vec<&'static str> {
-        let has = |kind: &&str| {
-            self.exports
-                .iter()
-                .any(|name| is_interface(name, "sectile:plugin", kind, "0.1"))
-        };
+        let has = |kind: &&str| self.exports.iter().any(|name| is_contract(name, kind));
         EXPORTS.into_iter().filter(has).collect()
     }
 
@@ -244,6 +269,20 @@ impl Plugin {
         let pre = contract::SectionPluginPre::new(self.pre.clone())
             .map_err(|e| SandboxError::IncompatibleImport(one_line(&format!("{e:#}"))))?;
         Ok(SectionPlugin::new(self.clone(), pre))
+    }
+
+    /// Its tools.
+    ///
+    /// # Errors
+    /// [`SandboxError::MissingExport`] when it exports none, and
+    /// [`SandboxError::IncompatibleImport`] when their types differ from the contract.
+    pub fn tool(&self) -> Result<ToolPlugin, SandboxError> {
+        if !self.exports().contains(&"tool") {
+            return Err(SandboxError::MissingExport("sectile:plugin/tool@0.1.0"));
+        }
+        let pre = contract::ToolPluginPre::new(self.pre.clone())
+            .map_err(|e| SandboxError::IncompatibleImport(one_line(&format!("{e:#}"))))?;
+        Ok(ToolPlugin::new(self.clone(), pre))
     }
 
     /// The protocol it speaks.
@@ -300,9 +339,10 @@ pub(crate) struct Held {
     _all: Slot,
 }
 
-/// Interfaces that the linker offers: sockets, HTTP and the like are not among them.
+/// Interfaces that every plugin may import: they grant nothing. Sockets, HTTP
+/// and the like are not among them.
 fn wasi_or_contract(import: &str) -> bool {
-    const CONTRACT: [&str; 3] = ["host", "facts", "types"];
+    const CONTRACT: [&str; 5] = ["host", "facts", "types", "progress", "seen-files"];
     const WASI: [(&str, &[&str]); 5] = [
         ("wasi:io", &["error", "poll", "streams"]),
         (
@@ -324,14 +364,17 @@ fn wasi_or_contract(import: &str) -> bool {
         ("wasi:random", &["random", "insecure", "insecure-seed"]),
         ("wasi:filesystem", &["types", "preopens"]),
     ];
-    CONTRACT
-        .iter()
-        .any(|name| is_interface(import, "sectile:plugin", name, "0.1"))
+    CONTRACT.iter().any(|name| is_contract(import, name))
         || WASI.iter().any(|(package, names)| {
             names
                 .iter()
                 .any(|name| is_interface(import, package, name, "0.2"))
         })
+}
+
+/// Whether `full` is the contract's interface `name`.
+fn is_contract(full: &str, name: &str) -> bool {
+    is_interface(full, "sectile:plugin", name, "0.1")
 }
 
 /// Whether `full` is `package/name@minor.patch`.

@@ -19,6 +19,7 @@ pub(crate) struct CallState {
     pub(crate) usage: Usage,
     pub(crate) clocks: Clocks,
     pub(crate) randomness: Randomness,
+    pub(crate) progress_reports: u32,
 }
 
 impl CallState {
@@ -32,6 +33,7 @@ impl CallState {
             usage: Usage::default(),
             clocks: Clocks::new(call.capabilities.clock),
             randomness: Randomness::new(call.capabilities.random),
+            progress_reports: 0,
             meter: Meter::new(limits, started, call.cancel.clone()),
             call: call.clone(),
         }

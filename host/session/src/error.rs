@@ -1,6 +1,6 @@
 //! Why a context window could not be composed.
 
-use crate::turn::ToolsetError;
+use crate::tools::{DefinitionError, ToolsetError};
 use sectile_chat::ChatError;
 use sectile_engine::EngineError;
 use sectile_engine::compaction::CompactionError;
@@ -23,6 +23,9 @@ pub enum SessionError {
     /// The sandbox itself, or a component.
     #[error(transparent)]
     Sandbox(#[from] SandboxError),
+    /// The definitions of a plugin's tools.
+    #[error(transparent)]
+    Definition(#[from] DefinitionError),
     /// Two sections cannot live together.
     #[error(transparent)]
     WorldState(#[from] WorldStateError),
@@ -52,6 +55,9 @@ pub enum SessionError {
     /// There is no such section.
     #[error("there is no section `{0}`; `sectile section list` shows those there are")]
     UnknownSection(String),
+    /// There is no such tool of a plugin.
+    #[error("no plugin offers a tool `{0}`; `sectile tool list` shows those there are")]
+    UnknownTool(String),
     /// There is no such plugin.
     #[error("there is no plugin `{0}`; `sectile plugin list` shows those there are")]
     UnknownPlugin(String),
@@ -175,11 +181,13 @@ impl SessionError {
             Self::Registry(error) => error.code(),
             Self::Profile(error) => error.code(),
             Self::Sandbox(error) => error.code(),
+            Self::Definition(error) => error.code(),
             Self::WorldState(error) => error.code(),
             Self::Notice { why, .. } => why.code(),
             Self::Marker(error) => error.code(),
             Self::Section { code, .. } => code,
             Self::UnknownSection(_) => "unknown_section",
+            Self::UnknownTool(_) => "unknown_tool",
             Self::UnknownPlugin(_) => "unknown_plugin",
             Self::ApprovalRequired { .. } => "approval_required",
             Self::Disabled(_) => "plugin_disabled",

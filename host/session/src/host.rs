@@ -5,18 +5,21 @@ use crate::error::SessionError;
 use crate::facts::facts;
 use crate::render::Told;
 use crate::sections::{EnabledSection, enabled_sections};
-use crate::turn::{Tool, Toolset};
+use crate::tools::{
+    DefinitionError, OwnValues, PluginTool, Tool, ToolInfo, Toolset, check, definitions_digest,
+};
 use sectile_engine::{CompactRule, Displaced};
-use sectile_model::{ModelCapabilities, PluginId};
+use sectile_model::{Digest, ModelCapabilities, PluginId};
 use sectile_prompt::{Profile, WorldState};
 use sectile_registry::{
-    Candidate, Dirs, Grants, Operator, Places, Standing, Workspace, adapter_limits, candidates,
-    capabilities, limits,
+    Candidate, Dirs, Grants, Operator, Places, Source, Standing, Workspace, adapter_limits,
+    candidates, capabilities, limits,
 };
 use sectile_sandbox::{
-    CacheLocation, Call, CompileLimits, Compiler, Loaded, ProviderPlugin, Sandbox, SandboxConfig,
-    SandboxError, SectionPlugin,
+    CacheLocation, Call, CompileLimits, Compiler, Imports, KeyValues, Loaded, Plugin,
+    ProviderPlugin, Sandbox, SandboxConfig, SandboxError, SectionPlugin, ToolPlugin, ToolSpec,
 };
+use sectile_store::WorkspaceStore;
 use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -49,6 +52,8 @@ pub struct Host {
     /// Name of the provider that requests go to; empty while none was chosen.
     provider: String,
     tools: Toolset,
+    /// Where it keeps what plugins did and keep; a look at a workspace has none.
+    pub(crate) store: Option<Arc<dyn WorkspaceStore>>,
     sandbox: Sandbox,
     skill_roots: Vec<PathBuf>,
     warnings: Vec<String>,
@@ -62,10 +67,16 @@ pub struct PluginEntry {
     pub state: PluginState,
 }
 
+/// A plugin that can be called, by what it offers.
+pub struct LoadedPlugin {
+    pub(crate) sections: Option<SectionPlugin>,
+    pub(crate) tools: Option<ToolPlugin>,
+}
+
 /// Whether a plugin can be called.
 pub enum PluginState {
     /// It can.
-    Loaded(SectionPlugin),
+    Loaded(Box<LoadedPlugin>),
     /// It was not loaded, because it may not run.
     Blocked,
     /// It may run and cannot be loaded.
@@ -98,6 +109,7 @@ impl Host {
         }
         let sandbox = sandbox(&options, &mut warnings)?;
         let plugins = load_all(&sandbox, found, &mut warnings);
+        let tools = plugin_tools(&plugins, &operator, &profile, &workspace, &mut warnings);
         let (sections, world) = enabled_sections(&profile, &plugins)?;
         let roots = operator
             .skill_roots
@@ -113,7 +125,8 @@ impl Host {
                 .clone()
                 .unwrap_or_else(|| profile.model.clone()),
             provider: String::new(),
-            tools: Toolset::new(&options.tools)?,
+            tools: Toolset::new(tools, &options.tools)?,
+            store: None,
             sandbox,
             workspace,
             profile,
@@ -159,6 +172,8 @@ impl Host {
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let blocked = self.plugins.iter().filter_map(|plugin| match &plugin.candidate.standing {
+            // What the program brings along is an offer, and nobody's unmet wish.
+            Standing::ApprovalRequired { .. } if plugin.candidate.source == Source::Bundled => None,
             Standing::ApprovalRequired { why } => Some(format!(
                 "the plugin {0} does not run: {why}; see `sectile plugin info {0}` and `sectile plugin approve {0}`",
                 plugin.candidate.id()
@@ -195,7 +210,51 @@ impl Host {
         )
     }
 
-    /// The tools that every request advertises.
+    /// Keeps what plugins did and keep in `store`, which is the workspace's.
+    pub fn keep_in(&mut self, store: Arc<dyn WorkspaceStore>) {
+        self.store = Some(store);
+    }
+
+    /// Where `plugin` keeps its values, if it was granted a place for them.
+    pub(crate) fn values(&self, plugin: &Candidate) -> Option<Arc<dyn KeyValues>> {
+        let quota = plugin.manifest.capability.kv?.0;
+        Some(Arc::new(OwnValues {
+            store: Arc::clone(self.store.as_ref()?),
+            plugin: plugin.id().clone(),
+            quota,
+        }))
+    }
+
+    /// The tools that every request advertises, in their order.
+    pub fn tool_infos(&self) -> impl Iterator<Item = &ToolInfo> {
+        self.tools.infos()
+    }
+
+    /// The definitions of `plugin`'s tools as it gives them now, for approval:
+    /// it is loaded with nothing granted. `None` when it has no tools.
+    ///
+    /// # Errors
+    /// [`SessionError`] when it cannot be loaded, and what is wrong with the
+    /// definitions.
+    pub fn tool_definitions(
+        &self,
+        plugin: &Candidate,
+    ) -> Result<Option<(Vec<ToolSpec>, Digest)>, SessionError> {
+        if plugin.manifest.tools.is_empty() {
+            return Ok(None);
+        }
+        let tools = load(&self.sandbox, plugin)?.plugin.tool()?;
+        let call = Call {
+            limits: limits(&plugin.manifest.limits),
+            config: self.config(plugin.id()),
+            ..Call::default()
+        };
+        let specs = tools.definitions(&call).result?;
+        check(0, &plugin.manifest, specs.clone())?;
+        let digest = definitions_digest(&specs);
+        Ok(Some((specs, digest)))
+    }
+
     pub(crate) fn tools(&self) -> &Toolset {
         &self.tools
     }
@@ -244,6 +303,7 @@ impl Host {
                 told.query,
             )),
             config: self.config(plugin.id()),
+            services: Default::default(),
             cancel: told.cancel.clone(),
         })
     }
@@ -267,9 +327,12 @@ fn sandbox(options: &HostOptions, warnings: &mut Vec<String>) -> Result<Sandbox,
 }
 
 fn load(sandbox: &Sandbox, candidate: &Candidate) -> Result<Loaded, SandboxError> {
+    let imports = Imports {
+        kv: candidate.manifest.capability.kv.is_some(),
+    };
     match candidate.bytes {
-        Cow::Borrowed(bundled) => sandbox.load_bundled(bundled),
-        Cow::Owned(ref bytes) => sandbox.load(bytes),
+        Cow::Borrowed(bundled) => sandbox.load_bundled(bundled, imports),
+        Cow::Owned(ref bytes) => sandbox.load(bytes, imports),
     }
 }
 
@@ -280,8 +343,8 @@ fn load_all(
     warnings: &mut Vec<String>,
 ) -> Vec<PluginEntry> {
     let load_one = |candidate: &Candidate| {
-        let may_run =
-            candidate.standing == Standing::Ready && !candidate.manifest.sections.is_empty();
+        let may_run = candidate.standing == Standing::Ready
+            && (has_sections(candidate) || has_tools(candidate));
         may_run.then(|| load(sandbox, candidate))
     };
     let loaded: Vec<_> = thread::scope(|scope| {
@@ -303,15 +366,85 @@ fn load_all(
                 ..
             })) => {
                 warnings.extend(more);
-                plugin
-                    .section()
-                    .map_or_else(PluginState::Broken, PluginState::Loaded)
+                offered(&candidate, &plugin).map_or_else(PluginState::Broken, |loaded| {
+                    PluginState::Loaded(Box::new(loaded))
+                })
             }
             Some(Err(error)) => PluginState::Broken(error),
         },
         candidate,
     };
     found.into_iter().zip(loaded).map(entry).collect()
+}
+
+fn has_sections(candidate: &Candidate) -> bool {
+    !candidate.manifest.sections.is_empty()
+}
+
+fn has_tools(candidate: &Candidate) -> bool {
+    !candidate.manifest.tools.is_empty()
+}
+
+/// What a plugin offers, as its manifest says.
+fn offered(candidate: &Candidate, plugin: &Plugin) -> Result<LoadedPlugin, SandboxError> {
+    Ok(LoadedPlugin {
+        sections: has_sections(candidate)
+            .then(|| plugin.section())
+            .transpose()?,
+        tools: has_tools(candidate).then(|| plugin.tool()).transpose()?,
+    })
+}
+
+/// The tools that may be advertised, with their owners. What is wrong with one
+/// plugin's tools is a warning, and costs no other plugin its own.
+fn plugin_tools(
+    plugins: &[PluginEntry],
+    operator: &Operator,
+    profile: &Profile,
+    workspace: &Workspace,
+    warnings: &mut Vec<String>,
+) -> Vec<(String, PluginTool)> {
+    let mut all = Vec::new();
+    for (n, PluginEntry { candidate, state }) in plugins.iter().enumerate() {
+        let PluginState::Loaded(loaded) = state else {
+            continue;
+        };
+        let Some(tools) = &loaded.tools else {
+            continue;
+        };
+        // Definitions are pure: nothing is granted for them.
+        let call = Call {
+            limits: limits(&candidate.manifest.limits),
+            config: config(candidate.id(), profile, workspace, operator),
+            ..Call::default()
+        };
+        match defined(n, candidate, tools, &call) {
+            Ok(tools) => all.extend(tools.into_iter().map(|t| (candidate.id().to_string(), t))),
+            Err(why) => warnings.push(format!(
+                "the tools of {} are not offered: {why}",
+                candidate.id()
+            )),
+        }
+    }
+    all
+}
+
+fn defined(
+    n: usize,
+    candidate: &Candidate,
+    tools: &ToolPlugin,
+    call: &Call,
+) -> Result<Vec<PluginTool>, String> {
+    let specs = tools.definitions(call).result.map_err(|e| e.to_string())?;
+    let pinned = candidate.source == Source::Bundled
+        || candidate.approved_tools == Some(definitions_digest(&specs));
+    if !pinned {
+        return Err(format!(
+            "their definitions are not those that were approved; see `sectile plugin approve {}`",
+            candidate.id()
+        ));
+    }
+    check(n, &candidate.manifest, specs).map_err(|e: DefinitionError| e.to_string())
 }
 
 fn from_home(root: &str, dirs: &Dirs) -> PathBuf {

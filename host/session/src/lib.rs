@@ -43,6 +43,7 @@ mod sections;
 mod session;
 mod single;
 mod spill;
+mod tools;
 mod turn;
 
 pub use adapter::NamedAdapter;
@@ -50,7 +51,7 @@ pub use compaction::{Compacted, clear, rewind};
 pub use compose::{Composition, Part};
 pub use conversation::InMemoryConversation;
 pub use error::SessionError;
-pub use host::{Host, HostOptions, PluginEntry, PluginState};
+pub use host::{Host, HostOptions, LoadedPlugin, PluginEntry, PluginState};
 pub use live::{Lagged, LiveEvent, LiveUpdate, LiveUpdates, Subscription};
 pub use preview::preview;
 pub use render::{RenderedSection, SectionFailure};
@@ -58,6 +59,5 @@ pub use replay::{Replayed, recorded_call, replay};
 pub use sections::EnabledSection;
 pub use session::{Session, SessionOptions, Turn, new_session_id};
 pub use single::{SingleGrant, SingleRun, run_single};
-pub use turn::{
-    Plan, PlanStep, StepStatus, Tool, ToolContext, ToolOutput, ToolsetError, TurnInput, TurnOutcome,
-};
+pub use tools::{Called, DefinitionError, Tool, ToolContext, ToolInfo, ToolOutput, ToolsetError};
+pub use turn::{Plan, PlanStep, StepStatus, TurnInput, TurnOutcome};

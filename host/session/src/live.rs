@@ -89,6 +89,19 @@ pub enum LiveEvent {
         /// Its id.
         message_id: String,
     },
+    /// A tool says how far its call is.
+    ToolProgress {
+        /// The call.
+        id: String,
+        /// Its words, one line.
+        message: String,
+        /// How much is done, in a unit of its own.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        done: Option<u64>,
+        /// How much there is.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        total: Option<u64>,
+    },
     /// A tool call has its result.
     ToolFinished {
         /// The call.

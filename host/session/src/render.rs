@@ -101,9 +101,11 @@ impl Host {
             cancel: CancelToken::new(),
         };
         let plugin = self.plugin(SKILLS).map_err(|e| e.to_string())?;
-        let PluginState::Loaded(loaded) = &plugin.state else {
-            return Err(format!("the plugin {SKILLS} is not loaded"));
+        let sections = match &plugin.state {
+            PluginState::Loaded(loaded) => loaded.sections.as_ref(),
+            PluginState::Blocked | PluginState::Broken(_) => None,
         };
+        let loaded = sections.ok_or_else(|| format!("the plugin {SKILLS} is not loaded"))?;
         let call = self
             .call(&plugin.candidate, &told)
             .map_err(|e| e.to_string())?;
@@ -152,15 +154,16 @@ impl Host {
         let Some(plugin) = self.plugins.get(section.plugin) else {
             return failed(section, (&SandboxError::Cancelled).into());
         };
-        let loaded = match &plugin.state {
-            PluginState::Loaded(loaded) => loaded,
+        let sections = match &plugin.state {
+            PluginState::Loaded(loaded) => loaded.sections.as_ref(),
             PluginState::Broken(error) => return failed(section, error.into()),
-            PluginState::Blocked => {
-                return failed(
-                    section,
-                    (&SandboxError::MissingExport("sectile:plugin/section@0.1.0")).into(),
-                );
-            }
+            PluginState::Blocked => None,
+        };
+        let Some(loaded) = sections else {
+            return failed(
+                section,
+                (&SandboxError::MissingExport("sectile:plugin/section@0.1.0")).into(),
+            );
         };
         let call = match self.call(&plugin.candidate, told) {
             Ok(call) => call,
@@ -235,7 +238,7 @@ fn rendered(section: &EnabledSection, outcome: Outcome<Option<SectionBody>>) -> 
 }
 
 /// What the plugin logged as a warning or worse, and what it was refused.
-fn spoken(report: &CallReport) -> Vec<String> {
+pub(crate) fn spoken(report: &CallReport) -> Vec<String> {
     let loud = report
         .log
         .iter()

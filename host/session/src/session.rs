@@ -11,9 +11,8 @@ use crate::provider::{Exchange, ModelProvider};
 use crate::record::Frame;
 use crate::render::Told;
 use crate::spill;
-use crate::turn::{
-    AcceptedInput, Dispatch, Runner, Stop, Submission, Toolset, TurnInput, TurnOutcome, accept,
-};
+use crate::tools::{Dispatch, ToolMemory, Toolset};
+use crate::turn::{AcceptedInput, Runner, Stop, Submission, TurnInput, TurnOutcome, accept};
 use sectile_chat::{ChatHandle, ChatState};
 use sectile_engine::PreparedModelCall;
 use sectile_engine::compaction::{Backoff, already_pruned};
@@ -22,7 +21,7 @@ use sectile_prompt::{Baseline, SampleId};
 use sectile_sandbox::CancelToken;
 use sectile_store::{
     CallRecord, NewMessage, NewSession, NewTurn, SessionId, SessionStore, SessionWriter,
-    StartedTurn, TurnId, TurnRecord, TurnStatus,
+    StartedTurn, TurnId, TurnRecord, TurnStatus, WorkspaceStore,
 };
 use sectile_transport::Wire;
 use serde_json::json;
@@ -35,7 +34,7 @@ pub struct SessionOptions {
     /// The workspace with its plugins.
     pub host: Host,
     /// Where sessions are kept.
-    pub store: Arc<dyn SessionStore>,
+    pub store: Arc<dyn WorkspaceStore>,
     /// How providers are reached.
     pub wire: Arc<dyn Wire>,
     /// The session to go on with; a new one without.
@@ -60,6 +59,7 @@ pub struct Session {
     pub(crate) state: Mutex<State>,
     id: SessionId,
     tools: Toolset,
+    pub(crate) memory: ToolMemory,
     definitions: Vec<ToolDefinition>,
     baseline: Mutex<Baseline>,
     /// Held by the turn that runs.
@@ -116,6 +116,7 @@ impl Session {
         let provider = host.operator().provider(provider_name.as_deref())?;
         let (provider, model) = ModelProvider::new(&host, &provider, model.as_deref(), wire)?;
         host.set_model(&provider.name, model);
+        host.keep_in(Arc::clone(&store));
         let id = match session {
             Some(id) => id,
             None => create(&*store, &host, &provider.name)?,
@@ -153,6 +154,7 @@ impl Session {
             id,
             definitions: tools.definitions(),
             tools,
+            memory: ToolMemory::default(),
             baseline: Mutex::default(),
             turn: Mutex::new(()),
         })

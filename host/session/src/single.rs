@@ -4,8 +4,9 @@
 use crate::error::SessionError;
 use sectile_registry::{Candidate, limits};
 use sectile_sandbox::{
-    Access, Call, Capabilities, CompileLimits, Compiler, DenyList, Facts, GrantedDirectory, Mount,
-    Outcome, PathRules, Sandbox, SandboxConfig, SandboxError, SectionBody, one_line,
+    Access, Call, Capabilities, CompileLimits, Compiler, DenyList, Facts, GrantedDirectory,
+    Imports, Mount, Outcome, PathRules, Sandbox, SandboxConfig, SandboxError, SectionBody,
+    one_line,
 };
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -93,7 +94,10 @@ pub fn run_single(
         cache: None,
         compile_limits: CompileLimits::default(),
     })?;
-    let plugin = sandbox.load(&candidate.bytes)?.plugin.section()?;
+    let plugin = sandbox
+        .load(&candidate.bytes, Imports::default())?
+        .plugin
+        .section()?;
     let first = || {
         candidate
             .manifest

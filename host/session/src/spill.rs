@@ -1,11 +1,12 @@
-//! The full texts of shortened tool results, as files in the workspace (CP-6,
-//! CP-7b). They are written below the workspace itself: a link that leads out
+//! The full texts of shortened tool results, as files in the workspace (TL-1,
+//! CP-6, CP-7b). They are written below the workspace itself: a link that leads out
 //! of it is not followed.
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use sectile_engine::compaction::{SpilledResult, spill_reference};
 use sectile_store::SessionId;
+use sha2::{Digest, Sha256};
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -34,6 +35,21 @@ pub(crate) fn keep(
         }
     }
     Ok(())
+}
+
+/// Keeps the full `text` of a result that is too long for its conversation, and
+/// gives its place in the workspace: it is named by its content.
+pub(crate) fn keep_text(workspace: &Path, session: &str, text: &str) -> io::Result<String> {
+    let folder = format!(".sectile/spill/{session}");
+    let hash = Sha256::digest(text);
+    let short: String = hash.iter().take(8).map(|b| format!("{b:02x}")).collect();
+    let name = format!("{folder}/result-{short}.txt");
+    let workspace = Dir::open_ambient_dir(workspace, ambient_authority())?;
+    workspace.create_dir_all(&folder)?;
+    if !workspace.try_exists(&name)? {
+        write_whole(&workspace, &name, text.as_bytes())?;
+    }
+    Ok(name)
 }
 
 /// In one piece under its name, or not at all. One process has the session, so

@@ -38,3 +38,8 @@ pub use record::{
 };
 pub use sqlite::SqliteStore;
 pub use values::PluginValues;
+
+/// All that a workspace keeps.
+pub trait WorkspaceStore: SessionStore + PluginValues + AuditLog {}
+
+impl<T: SessionStore + PluginValues + AuditLog> WorkspaceStore for T {}

@@ -5,10 +5,12 @@
 pub type Component = &'static [u8];
 
 /// The bundled plugins.
-pub const BUNDLED: [Component; 5] = [
+pub const BUNDLED: [Component; 7] = [
     include_bytes!(concat!(env!("OUT_DIR"), "/project.wasm")),
     include_bytes!(concat!(env!("OUT_DIR"), "/skills.wasm")),
     include_bytes!(concat!(env!("OUT_DIR"), "/runtime.wasm")),
+    include_bytes!(concat!(env!("OUT_DIR"), "/files.wasm")),
+    include_bytes!(concat!(env!("OUT_DIR"), "/edit.wasm")),
     include_bytes!(concat!(env!("OUT_DIR"), "/anthropic.wasm")),
     include_bytes!(concat!(env!("OUT_DIR"), "/openai-chat.wasm")),
 ];
@@ -67,6 +69,8 @@ mod tests {
                 ("sectile/project".to_owned(), 2),
                 ("sectile/skills".to_owned(), 1),
                 ("sectile/runtime".to_owned(), 0),
+                ("sectile/files".to_owned(), 1),
+                ("sectile/edit".to_owned(), 1),
                 ("sectile/anthropic-messages".to_owned(), 0),
                 ("sectile/openai-chat".to_owned(), 0),
             ]

@@ -19,12 +19,15 @@
 //! # fn main() {}
 //! ```
 //!
+//! Tools are in [`tool`], provider adapters in [`provider`].
+//!
 //! Outside WebAssembly the crate compiles, so that a plugin's own rules can be
 //! tested with `cargo test`; calling the host there is a panic.
 
 pub mod files;
 pub mod host;
 pub mod provider;
+pub mod tool;
 
 /// What the host knows: workspace, model, policy and so on.
 pub mod facts {
@@ -68,6 +71,30 @@ pub mod provider_bindings {
         pub_export_macro: true,
         export_macro_name: "export_provider_world",
         default_bindings_module: "sectile_sdk::provider_bindings",
+        additional_derives: [PartialEq],
+        with: {
+            "sectile:plugin/types@0.1.0": crate::bindings::sectile::plugin::types,
+            "sectile:plugin/host@0.1.0": crate::bindings::sectile::plugin::host,
+        },
+    });
+}
+
+#[doc(hidden)]
+#[allow(
+    unsafe_code,
+    missing_docs,
+    clippy::pedantic,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "generated from the contract, which has the documentation"
+)]
+pub mod tool_bindings {
+    wit_bindgen::generate!({
+        path: "../../wit/0.1",
+        world: "tool-plugin",
+        pub_export_macro: true,
+        export_macro_name: "export_tool_world",
+        default_bindings_module: "sectile_sdk::tool_bindings",
         additional_derives: [PartialEq],
         with: {
             "sectile:plugin/types@0.1.0": crate::bindings::sectile::plugin::types,

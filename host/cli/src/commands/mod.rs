@@ -11,6 +11,7 @@ pub(crate) mod run;
 pub(crate) mod section;
 pub(crate) mod session;
 pub(crate) mod status;
+pub(crate) mod tool;
 
 use crate::COMPILE_WORKER;
 use crate::args::Cli;

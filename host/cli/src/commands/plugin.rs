@@ -6,9 +6,12 @@ use crate::failure::Failure;
 use crate::output::{BOLD, DIM, Output};
 use crate::text::{padded, path, printable};
 use sectile_manifest::{Manifest, embed};
+use sectile_model::PluginId;
 use sectile_registry::{
-    Candidate, Dirs, Grants, LockedPlugin, Source, Standing, describe as in_words, read_component,
+    Candidate, Dirs, Granted, Grants, LockedPlugin, Source, Standing, describe as in_words,
+    read_component,
 };
+use sectile_sandbox::{ToolSpec, one_line};
 use sectile_session::{
     Host, PluginEntry, PluginState, SessionError, SingleGrant, SingleRun, run_single,
 };
@@ -65,6 +68,7 @@ pub(crate) fn describe(plugin: &PluginEntry) -> Value {
         "state": state(plugin),
         "problem": problem(plugin),
         "sections": candidate.manifest.sections.iter().map(|s| &s.id).collect::<Vec<_>>(),
+        "tools": candidate.manifest.tools.iter().map(|t| &t.name).collect::<Vec<_>>(),
         "capabilities": candidate.manifest.capability,
         "in_words": in_words(&candidate.manifest.capability),
     })
@@ -143,6 +147,9 @@ fn summary(plugin: &PluginEntry) -> String {
             section.id, section.tag, section.max_tokens
         ));
     }
+    for tool in &manifest.tools {
+        text.push_str(&format!("  tool      {}\n", tool.name));
+    }
     for line in in_words(&manifest.capability) {
         text.push_str(&format!("  wants to  {line}\n"));
     }
@@ -155,29 +162,46 @@ fn approve(cli: &Cli, output: &Output, id: &str, yes: bool) -> Result<(), Failur
     let host = super::open(cli)?;
     let plugin = host.plugin(id)?;
     let candidate = &plugin.candidate;
-    let Source::File(path) = &candidate.source else {
+    if candidate.source == Source::Bundled && candidate.standing == Standing::Ready {
         return Err(Failure::Usage(format!(
             "{id} is part of this program and needs no approval"
         )));
-    };
-    if !yes {
-        confirm(plugin)?;
     }
+    if !yes {
+        confirm(&summary(plugin), candidate.id())?;
+    }
+    // None of its code runs before its capabilities were approved, and what its
+    // tools are called to the model is shown before it is pinned.
+    let tools = host.tool_definitions(candidate)?;
+    if let (Some((specs, _)), Source::File(_)) = (&tools, &candidate.source) {
+        let shown = definitions(specs);
+        match yes {
+            true => output.warnings(&[shown]),
+            false => confirm(&shown, candidate.id())?,
+        }
+    }
+    let tools = tools.map(|(_, digest)| digest);
     let workspace = host.workspace();
-    let locked = LockedPlugin {
-        id: candidate.id().clone(),
-        version: candidate.manifest.plugin.version.to_string(),
-        source: path.clone(),
-        digest: candidate.digest,
+    if let Source::File(path) = &candidate.source {
+        let locked = LockedPlugin {
+            id: candidate.id().clone(),
+            version: candidate.manifest.plugin.version.to_string(),
+            source: path.clone(),
+            digest: candidate.digest,
+            tools,
+        };
+        workspace.lock.pin(locked, &workspace.root)?;
+    }
+    let granted = Granted {
+        capability: &candidate.manifest.capability,
+        tools,
     };
-    workspace.lock.pin(locked, &workspace.root)?;
-    let capability = &candidate.manifest.capability;
     Grants::approve(
         &Dirs::from_environment()?,
         &workspace.root,
         candidate.id(),
         candidate.digest,
-        capability,
+        granted,
     )?;
     if output.is_json() {
         return output.json(&json!({"approved": candidate.id(), "digest": candidate.digest}));
@@ -189,17 +213,38 @@ fn approve(cli: &Cli, output: &Output, id: &str, yes: bool) -> Result<(), Failur
     ))
 }
 
+/// Everything that the model would be told of the tools, escaped (T14, T31).
+fn definitions(specs: &[ToolSpec]) -> String {
+    let mut text = String::new();
+    for spec in specs {
+        text.push_str(&format!(
+            "  tool      {}\n    says      {}\n    takes     {}\n",
+            one_line(&spec.name),
+            one_line(&spec.description),
+            one_line(&spec.input_schema.to_string())
+        ));
+        if let Some(schema) = &spec.output_schema {
+            text.push_str(&format!(
+                "    gives     {}\n",
+                one_line(&schema.to_string())
+            ));
+        }
+        if let Some(hint) = &spec.search_hint {
+            text.push_str(&format!("    is found by {}\n", one_line(hint)));
+        }
+    }
+    text
+}
+
 /// Shows what is asked for and asks, on a terminal only (PL-12b).
-fn confirm(plugin: &PluginEntry) -> Result<(), Failure> {
-    let id = plugin.candidate.id();
+fn confirm(shown: &str, id: &PluginId) -> Result<(), Failure> {
     if !std::io::stdin().is_terminal() {
         return Err(Failure::NeedsTerminal(format!(
             "approving {id} needs a terminal; after `sectile plugin info {id}`, run `sectile plugin approve {id} --yes`"
         )));
     }
     let mut stderr = anstream::stderr();
-    let asked =
-        write!(stderr, "{}Allow this? [y/N] ", summary(plugin)).and_then(|()| stderr.flush());
+    let asked = write!(stderr, "{shown}Allow this? [y/N] ").and_then(|()| stderr.flush());
     asked.map_err(|e| Failure::Stream(e.to_string()))?;
     let mut answer = String::new();
     std::io::stdin()

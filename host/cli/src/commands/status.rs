@@ -1,6 +1,6 @@
 //! `sectile status`.
 
-use super::{plugin, section};
+use super::{plugin, section, tool};
 use crate::args::Cli;
 use crate::failure::Failure;
 use crate::output::{BOLD, Output};
@@ -18,7 +18,7 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> Result<(), Failure> {
             "profile": host.profile().name,
             "model": host.model(),
             "sections": host.sections().iter().map(section::describe).collect::<Vec<_>>(),
-            "tools": [],
+            "tools": host.tool_infos().map(tool::describe).collect::<Vec<_>>(),
             "providers": [],
             "plugins": host.plugins().iter().map(plugin::describe).collect::<Vec<_>>(),
             "warnings": host.warnings(),
@@ -31,12 +31,13 @@ pub(crate) fn run(cli: &Cli, output: &Output) -> Result<(), Failure> {
     };
     output.text(&format!(
         "{BOLD}workspace{BOLD:#}  {}{note}\n{BOLD}profile{BOLD:#}    {}: {}\n{BOLD}model{BOLD:#}      {}\n\n\
-         {BOLD}sections{BOLD:#}\n{}\n{BOLD}plugins{BOLD:#}\n{}",
+         {BOLD}sections{BOLD:#}\n{}\n{BOLD}tools{BOLD:#}\n{}\n{BOLD}plugins{BOLD:#}\n{}",
         printable(&path(&workspace.root)),
         host.profile().name,
         host.profile().description,
         printable(&host.model().name),
         section::table(&host),
+        tool::table(&host),
         plugin::table(&host),
     ))?;
     output.warnings(&host.warnings());

@@ -234,6 +234,7 @@ impl CallState {
         } else {
             rules.write(&from.path()).map_err(denied(&from))?;
             rules.write(&to.path()).map_err(denied(&to))?;
+            keep_permissions(&from, &to)?;
         }
         from.parent
             .dir
@@ -298,4 +299,17 @@ impl CallState {
             why: "plugins do not make symbolic links",
         })
     }
+}
+
+/// A file that takes the place of another takes its permissions: guests cannot
+/// see or set them, and a script that is edited stays executable.
+fn keep_permissions(from: &Place, to: &Place) -> Result<(), FileError> {
+    let Ok(replaced) = to.metadata() else {
+        return Ok(());
+    };
+    if replaced.is_file() && from.metadata()?.is_file() {
+        let dir = &from.parent.dir;
+        dir.set_permissions(name_of(from)?, replaced.permissions())?;
+    }
+    Ok(())
 }

@@ -60,6 +60,8 @@ const BUILT_IN_READ_ONLY: &[&str] = &[".git"];
 pub struct DenyList {
     never: GlobSet,
     read_only: GlobSet,
+    /// Below this folder files can be read all the same.
+    readable: Option<Vec<String>>,
 }
 
 impl DenyList {
@@ -80,7 +82,26 @@ impl DenyList {
         Ok(Self {
             never: kept(BUILT_IN_DENY)?,
             read_only: kept(BUILT_IN_READ_ONLY)?,
+            readable: None,
         })
+    }
+
+    /// The same list, but what lies below `folder`, names joined by `/` from
+    /// the root of the mount, can be read; nothing in it can be changed.
+    #[must_use]
+    pub fn but_readable_below(mut self, folder: &str) -> Self {
+        self.readable = Some(folder.split('/').map(str::to_owned).collect());
+        self
+    }
+
+    fn forbids_change(&self, path: &[String]) -> bool {
+        matches_any_prefix(&self.never, path) || matches_any_prefix(&self.read_only, path)
+    }
+
+    fn forbids_reading(&self, path: &[String]) -> bool {
+        let readable = self.readable.as_ref();
+        matches_any_prefix(&self.never, path)
+            && !readable.is_some_and(|folder| path.starts_with(folder))
     }
 }
 
@@ -143,7 +164,7 @@ impl PathRules {
     /// May the directory at `path` be opened? Its names say nothing that the
     /// allow list keeps secret, so only the deny list counts.
     pub(crate) fn directory(&self, path: &[String]) -> Result<(), Denied> {
-        if matches_any_prefix(&self.deny.never, path) {
+        if self.deny.forbids_reading(path) {
             return Err(Denied::DenyList);
         }
         Ok(())
@@ -154,7 +175,7 @@ impl PathRules {
         if self.access == Access::List {
             return Err(Denied::ListOnly);
         }
-        if matches_any_prefix(&self.deny.never, path) {
+        if self.deny.forbids_reading(path) {
             return Err(Denied::DenyList);
         }
         match &self.allow {
@@ -168,7 +189,7 @@ impl PathRules {
         if self.access != Access::ReadWrite {
             return Err(Denied::ReadOnly);
         }
-        if matches_any_prefix(&self.deny.read_only, path) {
+        if self.deny.forbids_change(path) {
             return Err(Denied::DenyList);
         }
         self.read(path)
@@ -180,7 +201,7 @@ impl PathRules {
         if self.access != Access::ReadWrite {
             return Err(Denied::ReadOnly);
         }
-        if matches_any_prefix(&self.deny.read_only, path) {
+        if self.deny.forbids_change(path) {
             return Err(Denied::DenyList);
         }
         self.directory(path)
@@ -327,6 +348,26 @@ mod tests {
         let rules = PathRules::new(Access::Read, &[], deny).unwrap();
         assert_eq!(rules.read(&path(".env")), Ok(()));
         assert_eq!(rules.read(&path("x.pem")), Err(Denied::DenyList));
+    }
+
+    #[test]
+    fn tl_1_a_folder_below_a_denied_one_can_be_read_and_not_changed() {
+        let deny = DenyList::built_in(&[]).unwrap();
+        let deny = deny.but_readable_below(".sectile/spill");
+        let rules = PathRules::new(Access::ReadWrite, &[], deny).unwrap();
+        let kept = path(".sectile/spill/s-1/result.txt");
+        assert_eq!(rules.read(&kept), Ok(()));
+        assert_eq!(rules.directory(&path(".sectile/spill/s-1")), Ok(()));
+        assert_eq!(rules.write(&kept), Err(Denied::DenyList));
+        assert_eq!(rules.write_directory(&kept), Err(Denied::DenyList));
+        for denied in [
+            ".sectile/sessions.db",
+            ".sectile",
+            "a/.sectile/spill/x",
+            ".env",
+        ] {
+            assert_eq!(rules.read(&path(denied)), Err(Denied::DenyList), "{denied}");
+        }
     }
 
     #[test]

@@ -1,18 +1,13 @@
-//! What an adapter answers, in neutral types. JSON is parsed here, once, and
-//! what is none is the adapter's fault.
+//! What an adapter answers, in neutral types.
 
 use crate::contract::provider_export as wit;
-use crate::contract::sectile::plugin::types;
 use crate::error::{SandboxError, one_line};
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use crate::lift::{data, json};
 use sectile_model::{
-    Block, BlockKind, CallInput, Data, DataSource, Diagnostic, DiagnosticAction, EncodedRequest,
-    ErrorClass, FinishReason, Finished, HttpRequest, ProviderCapabilities, ProviderError,
-    ProviderEvent, ProviderState, ResultBlock, ResultStatus, Retry, Thinking, ToolCall, ToolResult,
-    Usage,
+    Block, BlockKind, CallInput, Diagnostic, DiagnosticAction, EncodedRequest, ErrorClass,
+    FinishReason, Finished, HttpRequest, ProviderCapabilities, ProviderError, ProviderEvent,
+    ProviderState, ResultBlock, ResultStatus, Retry, Thinking, ToolCall, ToolResult, Usage,
 };
-use serde_json::Value;
 
 pub(super) use wit::{Event, ProviderError as Error};
 
@@ -199,31 +194,4 @@ fn result(from: wit::ToolResultBlock) -> ToolResult {
         output: from.content.into_iter().map(content).collect(),
         artifacts: Vec::new(),
     }
-}
-
-fn data(from: types::DataBlock) -> Data {
-    const UNKNOWN: &str = "application/octet-stream";
-    let (media_type, source) = match from.source {
-        types::DataSource::Inline(inline) => (
-            inline.media_type,
-            DataSource::Base64(STANDARD.encode(inline.bytes)),
-        ),
-        types::DataSource::Url(url) => (
-            url.media_type.unwrap_or_else(|| UNKNOWN.to_owned()),
-            DataSource::Url(url.url),
-        ),
-        types::DataSource::FileId(id) => (UNKNOWN.to_owned(), DataSource::FileId(id)),
-    };
-    Data {
-        media_type,
-        source,
-        name: from.name,
-    }
-}
-
-fn json(what: &'static str, text: &str) -> Result<Value, SandboxError> {
-    serde_json::from_str(text).map_err(|e| SandboxError::MalformedJson {
-        what,
-        why: e.to_string(),
-    })
 }

@@ -1,25 +1,50 @@
 //! The tool calls of one answer: one after the other, each with exactly one
 //! result, stored before the next thing happens (SR-22, SR-26).
 
-use crate::live::LiveEvent;
+use crate::live::{LiveEvent, LiveUpdates};
 use crate::provider::Answer;
+use crate::tools::{Around, Dispatch, ToolContext, ToolOutput};
 use crate::turn::Stop;
 use crate::turn::history::{self, Page};
 use crate::turn::plan::Plan;
 use crate::turn::runner::Runner;
-use crate::turn::tools::{Dispatch, ToolContext, ToolOutput};
 use sectile_model::{
     BlockKind, CallInput, FinishReason, Message, MessageKind, ResultStatus, Role, ToolCall,
     ToolResult,
 };
+use sectile_sandbox::{Progress, ProgressSink};
 use sectile_store::{Append, NewMessage};
 use serde_json::Value;
+use std::fmt;
 use std::sync::Arc;
 
 /// What came of a call: its output, and the plan that goes with it.
 struct Done {
     output: ToolOutput,
     plan: Option<Value>,
+}
+
+/// Shows a call's progress to whoever watches the session.
+struct ShownProgress {
+    live: LiveUpdates,
+    call: String,
+}
+
+impl fmt::Debug for ShownProgress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "progress of {}", self.call)
+    }
+}
+
+impl ProgressSink for ShownProgress {
+    fn show(&self, progress: Progress) {
+        self.live.publish(LiveEvent::ToolProgress {
+            id: self.call.clone(),
+            message: progress.message,
+            done: progress.done,
+            total: progress.total,
+        });
+    }
 }
 
 impl From<ToolOutput> for Done {
@@ -113,14 +138,40 @@ impl Runner<'_> {
                 }
             },
             Some(Dispatch::History) => self.history(input).into(),
-            Some(Dispatch::Tool(tool)) => {
-                let context = ToolContext {
-                    session: self.session.id().as_str(),
-                    call_id: &call.id,
-                    cancel: &self.cancel,
+            Some(Dispatch::Tool { tool, arguments }) => match arguments.check(input) {
+                Ok(()) => {
+                    let output = tool.call(input, &self.context(call));
+                    let root = &self.session.host.workspace().root;
+                    output.bounded(root, self.session.id().as_str()).into()
+                }
+                Err(why) => ToolOutput::error(format!("invalid_arguments: {why}")).into(),
+            },
+            Some(Dispatch::Plugin(tool)) => {
+                let around = Around {
+                    memory: &self.session.memory,
+                    progress: Some(Arc::new(ShownProgress {
+                        live: self.session.live.clone(),
+                        call: call.id.clone(),
+                    })),
                 };
-                tool.call(input, &context).into()
+                let context = self.context(call);
+                let called = self
+                    .session
+                    .host
+                    .call_plugin(tool, input, &context, &around);
+                for warning in called.warnings {
+                    self.session.warn(format!("{}: {warning}", call.name));
+                }
+                called.output.into()
             }
+        }
+    }
+
+    fn context<'a>(&'a self, call: &'a ToolCall) -> ToolContext<'a> {
+        ToolContext {
+            session: self.session.id().as_str(),
+            call_id: &call.id,
+            cancel: &self.cancel,
         }
     }
 

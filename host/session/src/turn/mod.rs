@@ -1,21 +1,18 @@
 //! One turn: from the user's request to its outcome (SR-20 to SR-30).
 
 mod calls;
-mod history;
+pub(crate) mod history;
 mod input;
-mod plan;
+pub(crate) mod plan;
 mod repeats;
 mod room;
 mod runner;
-mod tools;
 
 pub(crate) use input::{AcceptedInput, accept};
 pub(crate) use runner::{Runner, Submission};
-pub(crate) use tools::{Dispatch, Toolset};
 
 pub use input::TurnInput;
 pub use plan::{Plan, PlanStep, StepStatus};
-pub use tools::{Tool, ToolContext, ToolOutput, ToolsetError};
 
 use serde::{Deserialize, Serialize};
 
