@@ -65,6 +65,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("sectile-paths", &["sectile-sdk"]),
     ("sectile-plugin-files", &["sectile-sdk", "sectile-paths"]),
     ("sectile-plugin-edit", &["sectile-sdk", "sectile-paths"]),
+    ("sectile-plugin-search", &["sectile-sdk", "sectile-paths"]),
+    ("sectile-plugin-todo", &["sectile-sdk"]),
     (
         "sectile-plugin-openai-chat",
         &["sectile-sdk", "sectile-wire"],

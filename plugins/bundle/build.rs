@@ -4,12 +4,14 @@ use sectile_plugin_build::{build, with_manifest, workspace};
 use std::path::PathBuf;
 use std::{env, fs};
 
-const PLUGINS: [&str; 7] = [
+const PLUGINS: [&str; 9] = [
     "project",
     "skills",
     "runtime",
     "files",
     "edit",
+    "search",
+    "todo",
     "anthropic",
     "openai-chat",
 ];
@@ -23,6 +25,8 @@ fn main() -> Result<(), String> {
         "plugins/runtime",
         "plugins/files",
         "plugins/edit",
+        "plugins/search",
+        "plugins/todo",
         "plugins/paths",
         "plugins/anthropic",
         "plugins/openai-chat",

@@ -100,7 +100,7 @@ fn init_status_and_lists_speak_both_ways() {
             .as_array()
             .unwrap()
             .len(),
-        7
+        9
     );
     assert!(
         user.run(&["plugin", "info", "sectile/runtime"])

@@ -167,10 +167,85 @@ fn pl_18_what_changes_files_is_not_there_until_the_operator_allows_it() {
     };
     assert_eq!(
         names(&user),
-        ["read", "list", "update_plan", "conversation_history"]
+        [
+            "read",
+            "list",
+            "grep",
+            "glob",
+            "update_plan",
+            "conversation_history"
+        ]
     );
     allow_editing(&user);
     assert_eq!(names(&user)[2..4], ["write", "edit"]);
+}
+
+#[test]
+fn tl_4_a_model_finds_text_and_files_and_no_secrets() {
+    let server = model(vec![
+        ("grep", json!({"pattern": "needle"})),
+        ("glob", json!({"pattern": "*.rs"})),
+        ("grep", json!({"pattern": "needle", "path": "../home"})),
+        ("grep", json!({"pattern": "needle", "path": ".env"})),
+    ]);
+    let user = user(&server);
+    user.write(".env", "needle");
+    user.write(".gitignore", "target/\n");
+    user.write("target/a.rs", "needle");
+    user.write("src/old.rs", "a needle\n");
+    user.write("src/new.rs", "hay\n");
+    let at = |age| std::time::SystemTime::now() - std::time::Duration::from_secs(age);
+    for (name, age) in [("src/old.rs", 100), ("src/new.rs", 10)] {
+        let file = fs::File::open(user.work().join(name)).unwrap();
+        file.set_modified(at(age)).unwrap();
+    }
+    completed(&user.run(&["run", "Find it."]));
+    let results = results(&user);
+    let text = &results[0].1;
+    assert!(
+        text.starts_with("src/old.rs\n1:a needle\n[1 matching line in 1 of "),
+        "{text}"
+    );
+    assert_eq!(
+        results[1].1,
+        "src/new.rs\nsrc/old.rs\n[2 files, newest first]"
+    );
+    assert!(results[2..].iter().all(|(status, _)| status == "denied"));
+}
+
+#[test]
+fn a_to_do_list_outlives_the_process_until_it_is_done() {
+    let list = json!({"todos": [
+        {"content": "read", "status": "completed"},
+        {"content": "write", "status": "in_progress"}
+    ]});
+    let done = json!({"todos": [{"content": "write", "status": "completed"}]});
+    let calls = [list, json!({}), done, json!({"todos": null})];
+    let server = ProviderServer::start(64, move |_, number| match number % 2 {
+        0 => Reply::call(
+            &format!("call_{number}"),
+            "todo_write",
+            &calls[number / 2].to_string(),
+        ),
+        _ => Reply::text("done"),
+    })
+    .unwrap();
+    let user = user(&server);
+    completed(&user.run(&["plugin", "approve", "sectile/todo", "--yes"]));
+    completed(&user.run(&["run", "Do it."]));
+    for _ in 0..3 {
+        completed(&user.run(&["run", "Go on.", "--session", "last"]));
+    }
+    let shown: Vec<_> = results(&user).into_iter().map(|(_, text)| text).collect();
+    assert_eq!(
+        shown,
+        [
+            "[x] read\n[>] write\n1 of 2 completed",
+            "[x] read\n[>] write\n1 of 2 completed",
+            "[x] write\n1 of 1 completed",
+            "The list is empty."
+        ]
+    );
 }
 
 #[test]

@@ -233,6 +233,7 @@ fn bundled_standing(manifest: &Manifest, workspace: &Workspace, grants: &Grants)
     let asked = &manifest.capability;
     let reads = CapabilityRequests {
         filesystem: asked.filesystem.clone(),
+        clock: asked.clock,
         ..CapabilityRequests::default()
     };
     let writes = |d: &DirectoryRequest| d.access == DirectoryAccess::ReadWrite;

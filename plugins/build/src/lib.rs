@@ -40,7 +40,7 @@ pub fn build(
     cargo
         .current_dir(&workspace)
         .env("RUSTC", rustc())
-        .env("CARGO_ENCODED_RUSTFLAGS", path_flags(&workspace))
+        .env("CARGO_ENCODED_RUSTFLAGS", flags(&workspace))
         // The outer cargo has just brought the lock file up to date.
         .args(["build", "--locked", "--target", TARGET])
         .args(["--profile", profile, "--target-dir"])
@@ -95,8 +95,9 @@ fn target_dir() -> Result<PathBuf, BuildError> {
 }
 
 /// Flags that keep the paths of this machine out of panic messages, so that
-/// the same sources give the same bytes wherever they are built.
-fn path_flags(workspace: &Path) -> OsString {
+/// the same sources give the same bytes wherever they are built; and vectors,
+/// which every host has and searching lives on.
+fn flags(workspace: &Path) -> OsString {
     let cargo_home = env::var_os("CARGO_HOME")
         .map(PathBuf::from)
         .or_else(|| Some(env::home_dir()?.join(".cargo")));
@@ -104,12 +105,9 @@ fn path_flags(workspace: &Path) -> OsString {
         cargo_home.map(|path| (path, "/cargo")),
         Some((workspace.to_owned(), "/workspace")),
     ];
-    let mut flags = OsString::new();
+    let mut flags = OsString::from("-Ctarget-feature=+simd128");
     for (path, name) in named.into_iter().flatten() {
-        if !flags.is_empty() {
-            flags.push("\u{1f}");
-        }
-        flags.push("--remap-path-prefix=");
+        flags.push("\u{1f}--remap-path-prefix=");
         flags.push(path);
         flags.push(format!("={name}"));
     }

@@ -5,12 +5,14 @@
 pub type Component = &'static [u8];
 
 /// The bundled plugins.
-pub const BUNDLED: [Component; 7] = [
+pub const BUNDLED: [Component; 9] = [
     include_bytes!(concat!(env!("OUT_DIR"), "/project.wasm")),
     include_bytes!(concat!(env!("OUT_DIR"), "/skills.wasm")),
     include_bytes!(concat!(env!("OUT_DIR"), "/runtime.wasm")),
     include_bytes!(concat!(env!("OUT_DIR"), "/files.wasm")),
     include_bytes!(concat!(env!("OUT_DIR"), "/edit.wasm")),
+    include_bytes!(concat!(env!("OUT_DIR"), "/search.wasm")),
+    include_bytes!(concat!(env!("OUT_DIR"), "/todo.wasm")),
     include_bytes!(concat!(env!("OUT_DIR"), "/anthropic.wasm")),
     include_bytes!(concat!(env!("OUT_DIR"), "/openai-chat.wasm")),
 ];
@@ -71,6 +73,8 @@ mod tests {
                 ("sectile/runtime".to_owned(), 0),
                 ("sectile/files".to_owned(), 1),
                 ("sectile/edit".to_owned(), 1),
+                ("sectile/search".to_owned(), 1),
+                ("sectile/todo".to_owned(), 0),
                 ("sectile/anthropic-messages".to_owned(), 0),
                 ("sectile/openai-chat".to_owned(), 0),
             ]
@@ -80,7 +84,7 @@ mod tests {
     #[test]
     fn bundled_plugins_stay_small() {
         for component in BUNDLED {
-            assert!(component.len() < 1 << 20, "{} bytes", component.len());
+            assert!(component.len() < 2 << 20, "{} bytes", component.len());
         }
     }
 }

@@ -1,9 +1,9 @@
 //! `list`: one level of a directory, sorted and in pages (TL-4).
 
 use schemars::JsonSchema;
-use sectile_paths::{Path, explain};
+use sectile_paths::{Path, explain, inert};
 use sectile_sdk::Failure;
-use sectile_sdk::files::{self, Kind, ReadError};
+use sectile_sdk::files::{self, Kind};
 use sectile_sdk::tool::{Context, Output};
 use serde::Deserialize;
 
@@ -35,14 +35,8 @@ fn one() -> usize {
 pub(crate) fn run(input: List, _: &Context<'_>) -> Result<Output, Failure> {
     let path = Path::parse(&input.path)?;
     let mut entries = Vec::new();
-    let listed = files::list(&path.guest, |name, kind| entries.push(entry(&name, kind)));
-    listed.map_err(|error| match error {
-        ReadError::NotRegular => Failure::Rejected(format!(
-            "`{}` is not a directory; use read for files",
-            path.shown
-        )),
-        error => explain(&path, &error),
-    })?;
+    files::list(&path.guest, |name, kind| entries.push(entry(&name, kind)))
+        .map_err(|error| explain(&path, &error))?;
     entries.sort_unstable();
     page(&entries, input.offset.max(1)).map(Output::text)
 }
@@ -54,7 +48,7 @@ fn entry(name: &str, kind: Kind) -> String {
         Kind::Link => "@",
         Kind::File | Kind::Other => "",
     };
-    format!("{}{mark}", name.escape_debug())
+    format!("{}{mark}", inert(name))
 }
 
 fn page(entries: &[String], offset: usize) -> Result<String, Failure> {

@@ -6,6 +6,7 @@ use sectile_sdk::files::{self, Links, ReadError};
 use sectile_sdk::host;
 use sectile_sdk::tool::seen_files;
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 
 /// Bytes of a file that the tools open.
 pub const MAX_FILE: usize = 32 << 20;
@@ -13,6 +14,8 @@ pub const MAX_FILE: usize = 32 << 20;
 /// A path inside the workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Path {
+    /// The workspace, as the guest opens it.
+    pub root: String,
     /// As the guest opens it.
     pub guest: String,
     /// As it is shown: relative to the workspace, `.` for the workspace itself.
@@ -59,13 +62,16 @@ impl Path {
             }
         }
         let relative = names.join("/");
+        let root = guest_root.to_owned();
         Ok(match relative.is_empty() {
             true => Self {
-                guest: guest_root.to_owned(),
+                guest: root.clone(),
+                root,
                 shown: ".".to_owned(),
             },
             false => Self {
-                guest: format!("{guest_root}/{relative}"),
+                guest: format!("{root}/{relative}"),
+                root,
                 shown: relative,
             },
         })
@@ -86,6 +92,21 @@ pub fn refused(path: &Path) -> Failure {
         "`{}` is not covered by the grant on the workspace: secrets, keys and the program's own files are on its deny list; only the operator can open it, by hand",
         path.shown
     ))
+}
+
+/// A name or path as it can stand on one line, whatever is in it (T22).
+#[must_use]
+pub fn inert(name: &str) -> Cow<'_, str> {
+    match name.contains(char::is_control) {
+        false => Cow::Borrowed(name),
+        true => name
+            .chars()
+            .flat_map(|c| match c.is_control() {
+                true => c.escape_debug().collect(),
+                false => vec![c],
+            })
+            .collect(),
+    }
 }
 
 /// SHA-256 of the contents of a file.
@@ -130,6 +151,9 @@ pub fn explain(path: &Path, error: &ReadError) -> Failure {
         ReadError::NotRegular => Failure::Rejected(format!(
             "`{shown}` is not a regular file; use list to see what is in a directory"
         )),
+        ReadError::NotDirectory => {
+            Failure::Rejected(format!("`{shown}` is not a directory; use read for files"))
+        }
         ReadError::TooLarge(_) => {
             Failure::Rejected(format!("`{shown}` has more than {} MiB", MAX_FILE >> 20))
         }

@@ -88,7 +88,7 @@ fn explain(file: &str, error: &ReadError, room: usize) -> Failure {
             .to_owned(),
         ReadError::Outside => "is a symbolic link that leads out of the workspace; only links inside it are followed".to_owned(),
         ReadError::Dangling => "is a symbolic link to something that does not exist".to_owned(),
-        ReadError::NotRegular => "is not a regular file".to_owned(),
+        ReadError::NotRegular | ReadError::NotDirectory => "is not a regular file".to_owned(),
         ReadError::TooLarge(size) => {
             let has = size.map_or(String::new(), |bytes| format!(": it has {bytes}"));
             let of = if room == MAX_BYTES { "" } else { " of what the files above it leave" };

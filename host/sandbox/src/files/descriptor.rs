@@ -11,7 +11,7 @@ use std::sync::Arc;
 use wasmtime::component::Resource;
 use wasmtime_wasi::p2::bindings::filesystem::{preopens, types::ErrorCode};
 use wasmtime_wasi::p2::bindings::sync::filesystem::types::{
-    self, Descriptor, DescriptorFlags, DescriptorStat, DescriptorType, DirectoryEntry,
+    self, Datetime, Descriptor, DescriptorFlags, DescriptorStat, DescriptorType, DirectoryEntry,
     DirectoryEntryStream, NewTimestamp,
 };
 use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, FsError, FsResult, IoError};
@@ -88,6 +88,22 @@ impl CallState {
         })
     }
 
+    pub(super) fn stat_of(&self, metadata: &Metadata) -> DescriptorStat {
+        use cap_std::fs::MetadataExt;
+        // Without a grant for the clock a guest sees no times: its output would
+        // depend on more than the content of files. When a file was looked at
+        // last is nobody's business.
+        let clock = self.call.capabilities.clock;
+        DescriptorStat {
+            type_: kind_of(metadata.file_type()),
+            link_count: metadata.nlink(),
+            size: metadata.len(),
+            data_access_timestamp: None,
+            data_modification_timestamp: clock.then(|| changed(metadata)).flatten(),
+            status_change_timestamp: None,
+        }
+    }
+
     /// The guest's answer; a refusal is also kept for the operator.
     pub(super) fn answer<T>(&mut self, result: Result<T, FileError>) -> FsResult<T> {
         result.map_err(|error| {
@@ -120,22 +136,17 @@ pub(super) fn kind_of(kind: FileType) -> DescriptorType {
     }
 }
 
-pub(super) fn stat_of(metadata: &Metadata) -> DescriptorStat {
-    use cap_std::fs::MetadataExt;
-    // Times are not the guest's business without a grant for the clock, and
-    // would make its output depend on more than the content; it sees none.
-    DescriptorStat {
-        type_: kind_of(metadata.file_type()),
-        link_count: metadata.nlink(),
-        size: metadata.len(),
-        data_access_timestamp: None,
-        data_modification_timestamp: None,
-        status_change_timestamp: None,
-    }
+fn changed(metadata: &Metadata) -> Option<Datetime> {
+    let changed = metadata.modified().ok()?.into_std();
+    let since = changed.duration_since(std::time::UNIX_EPOCH).ok()?;
+    Some(Datetime {
+        seconds: since.as_secs(),
+        nanoseconds: since.subsec_nanos(),
+    })
 }
 
 /// A number that tells two objects apart. The time of the last change is no
-/// part of it, for the reason that `stat` shows none.
+/// part of it: most guests may not know it.
 pub(super) fn hash_of(metadata: &Metadata) -> types::MetadataHashValue {
     use cap_std::fs::MetadataExt;
     let mut hasher = blake3::Hasher::new();
@@ -307,7 +318,8 @@ impl types::HostDescriptor for CallState {
         let len = usize::try_from(len.min(READ_CHUNK)).unwrap_or(0);
         let bytes = read_at(&file, len, offset)?;
         self.meter.count_read(bytes.len()).map_err(FsError::trap)?;
-        let end = bytes.is_empty() && len > 0;
+        // A regular file gives less than asked for at its end only.
+        let end = bytes.len() < len;
         Ok((bytes, end))
     }
 
@@ -337,7 +349,7 @@ impl types::HostDescriptor for CallState {
     }
 
     fn stat(&mut self, fd: Resource<Descriptor>) -> FsResult<DescriptorStat> {
-        Ok(stat_of(&self.node_metadata(&fd)?))
+        Ok(self.stat_of(&self.node_metadata(&fd)?))
     }
 
     fn stat_at(
@@ -346,7 +358,8 @@ impl types::HostDescriptor for CallState {
         flags: types::PathFlags,
         path: String,
     ) -> FsResult<DescriptorStat> {
-        let result = self.metadata_at(&fd, flags, &path).map(|m| stat_of(&m));
+        let result = self.metadata_at(&fd, flags, &path);
+        let result = result.map(|m| self.stat_of(&m));
         self.answer(result)
     }
 

@@ -12,6 +12,7 @@ mod system;
 mod system;
 
 use std::fmt;
+use std::time::Duration;
 
 /// What a name in a directory stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +49,8 @@ pub enum ReadError {
     Outside,
     /// It is something else than a regular file.
     NotRegular,
+    /// It is something else than a directory.
+    NotDirectory,
     /// It has more bytes than asked for; their number when known.
     TooLarge(Option<u64>),
     /// The grant does not cover it.
@@ -64,6 +67,7 @@ impl fmt::Display for ReadError {
             Self::Dangling => f.write_str("it is a symbolic link to something that does not exist"),
             Self::Outside => f.write_str("a link leads out of the granted directory"),
             Self::NotRegular => f.write_str("it is not a regular file"),
+            Self::NotDirectory => f.write_str("it is not a directory"),
             Self::TooLarge(Some(bytes)) => write!(f, "it has {bytes} bytes"),
             Self::TooLarge(None) => f.write_str("it is too large"),
             Self::Denied => f.write_str("the grant does not cover it"),
@@ -86,8 +90,54 @@ pub fn read(path: &str, links: Links, limit: usize) -> Result<Vec<u8>, ReadError
 ///
 /// # Errors
 /// [`ReadError`] when the directory cannot be listed.
-pub fn list(path: &str, mut each: impl FnMut(String, Kind)) -> Result<(), ReadError> {
-    system::list(path, &mut each)
+pub fn list(path: &str, each: impl FnMut(String, Kind)) -> Result<(), ReadError> {
+    Dir::open(path)?.list(each)
+}
+
+/// An open directory. What is in it is reached by its name, and no link is
+/// followed on the way: the cheapest way through a tree, and no directory can
+/// be exchanged for another in the middle of it.
+pub struct Dir(system::Dir);
+
+impl Dir {
+    /// The directory at `path`, an absolute guest path.
+    ///
+    /// # Errors
+    /// [`ReadError`], about the opened object.
+    pub fn open(path: &str) -> Result<Self, ReadError> {
+        system::Dir::open(path).map(Self)
+    }
+
+    /// The directory `name` in this one.
+    ///
+    /// # Errors
+    /// [`ReadError::NotDirectory`] for a link, too.
+    pub fn dir(&self, name: &str) -> Result<Self, ReadError> {
+        self.0.dir(name).map(Self)
+    }
+
+    /// Calls `each` as [`list`] does.
+    ///
+    /// # Errors
+    /// [`ReadError`] when the directory cannot be listed.
+    pub fn list(&self, mut each: impl FnMut(String, Kind)) -> Result<(), ReadError> {
+        self.0.list(&mut each)
+    }
+
+    /// The bytes of the regular file `name` when there are at most `limit`.
+    ///
+    /// # Errors
+    /// [`ReadError`], about the opened object.
+    pub fn read(&self, name: &str, limit: usize) -> Result<Vec<u8>, ReadError> {
+        self.0.read(name, limit)
+    }
+
+    /// When `name` was changed last, from 1970 on; `None` when it is gone, and
+    /// without the `clock` capability.
+    #[must_use]
+    pub fn changed(&self, name: &str) -> Option<Duration> {
+        self.0.changed(name)
+    }
 }
 
 #[cfg(test)]
@@ -124,10 +174,8 @@ mod tests {
         assert_eq!(read("lost", Links::Follow, 5), Err(ReadError::Dangling));
         assert_eq!(read("none", Links::Follow, 5), Err(ReadError::Missing));
         let mut seen = Vec::new();
-        list(dir.path().to_str().unwrap(), |name, kind| {
-            seen.push((name, kind))
-        })
-        .unwrap();
+        let dir = Dir::open(dir.path().to_str().unwrap()).unwrap();
+        dir.list(|name, kind| seen.push((name, kind))).unwrap();
         seen.sort_by(|a, b| a.0.cmp(&b.0));
         let kinds: Vec<_> = seen.into_iter().map(|(_, kind)| kind).collect();
         assert_eq!(
@@ -140,5 +188,10 @@ mod tests {
                 Kind::Link
             ]
         );
+        assert_eq!(dir.read("file", 5), Ok(b"12345".to_vec()));
+        assert_eq!(dir.read("link", 5), Err(ReadError::Link));
+        assert_eq!(dir.read("none", 5), Err(ReadError::Missing));
+        assert!(dir.dir("dir").is_ok() && dir.changed("file").is_some());
+        assert_eq!(dir.dir("file").err(), Some(ReadError::NotDirectory));
     }
 }

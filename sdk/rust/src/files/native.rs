@@ -3,6 +3,8 @@
 use super::{Kind, Links, ReadError};
 use std::fs::{self, FileType};
 use std::io::{ErrorKind, Read};
+use std::path::PathBuf;
+use std::time::{Duration, UNIX_EPOCH};
 
 pub(super) fn read(path: &str, links: Links, limit: usize) -> Result<Vec<u8>, ReadError> {
     let looked = match links {
@@ -30,13 +32,41 @@ pub(super) fn read(path: &str, links: Links, limit: usize) -> Result<Vec<u8>, Re
     Ok(bytes)
 }
 
-pub(super) fn list(path: &str, each: &mut dyn FnMut(String, Kind)) -> Result<(), ReadError> {
-    for entry in fs::read_dir(path).map_err(error)? {
-        let entry = entry.map_err(error)?;
-        let kind = kind(entry.file_type().map_err(error)?);
-        each(entry.file_name().to_string_lossy().into_owned(), kind);
+pub(super) struct Dir(PathBuf);
+
+impl Dir {
+    pub(super) fn open(path: &str) -> Result<Self, ReadError> {
+        match fs::metadata(path).map_err(error)?.is_dir() {
+            true => Ok(Self(path.into())),
+            false => Err(ReadError::NotDirectory),
+        }
     }
-    Ok(())
+
+    pub(super) fn dir(&self, name: &str) -> Result<Self, ReadError> {
+        let path = self.0.join(name);
+        match fs::symlink_metadata(&path).map_err(error)?.is_dir() {
+            true => Ok(Self(path)),
+            false => Err(ReadError::NotDirectory),
+        }
+    }
+
+    pub(super) fn list(&self, each: &mut dyn FnMut(String, Kind)) -> Result<(), ReadError> {
+        for entry in fs::read_dir(&self.0).map_err(error)? {
+            let entry = entry.map_err(error)?;
+            let kind = kind(entry.file_type().map_err(error)?);
+            each(entry.file_name().to_string_lossy().into_owned(), kind);
+        }
+        Ok(())
+    }
+
+    pub(super) fn read(&self, name: &str, limit: usize) -> Result<Vec<u8>, ReadError> {
+        read(&self.0.join(name).to_string_lossy(), Links::Refuse, limit)
+    }
+
+    pub(super) fn changed(&self, name: &str) -> Option<Duration> {
+        let metadata = fs::symlink_metadata(self.0.join(name)).ok()?;
+        metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()
+    }
 }
 
 fn kind(kind: FileType) -> Kind {

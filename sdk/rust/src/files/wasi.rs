@@ -1,6 +1,7 @@
 //! Files through `wasi:filesystem`.
 
 use super::{Kind, Links, ReadError};
+use std::time::Duration;
 use wasip2::filesystem::preopens::get_directories;
 use wasip2::filesystem::types::{
     Descriptor, DescriptorFlags, DescriptorType, ErrorCode, OpenFlags, PathFlags,
@@ -18,53 +19,74 @@ pub(super) fn read(path: &str, links: Links, limit: usize) -> Result<Vec<u8>, Re
     let file = root
         .open_at(flags, &rest, OpenFlags::empty(), DescriptorFlags::READ)
         .map_err(|code| explain(code, &root, &rest, flags))?;
-    let stat = file.stat().map_err(error)?;
-    if kind(stat.type_) != Kind::File {
-        return Err(ReadError::NotRegular);
-    }
-    if stat.size > limit as u64 {
-        return Err(ReadError::TooLarge(Some(stat.size)));
-    }
-    let bytes = read_up_to(&file, limit)?;
-    // It may have grown while it was read.
-    if bytes.len() > limit {
-        Err(ReadError::TooLarge(None))
-    } else {
-        Ok(bytes)
-    }
+    contents(&file, limit)
 }
 
-/// One byte more than `limit` at the most: enough to see that there are too many.
-fn read_up_to(file: &Descriptor, limit: usize) -> Result<Vec<u8>, ReadError> {
-    let mut bytes = Vec::new();
-    while bytes.len() <= limit {
-        let wanted = CHUNK.min(limit + 1 - bytes.len());
-        let (chunk, end) = file
-            .read(wanted as u64, bytes.len() as u64)
-            .map_err(error)?;
-        bytes.extend_from_slice(&chunk);
-        if end || chunk.is_empty() {
-            break;
+/// The bytes of `file`; what is small takes one call into the host.
+fn contents(file: &Descriptor, limit: usize) -> Result<Vec<u8>, ReadError> {
+    // One byte more than the limit is enough to see that there are too many.
+    let wanted = |have: usize| CHUNK.min(limit + 1 - have) as u64;
+    let (mut bytes, mut end) = file.read(wanted(0), 0).map_err(error)?;
+    if !end && bytes.len() as u64 == wanted(0) {
+        let size = file.stat().map_err(error)?.size;
+        if size > limit as u64 {
+            return Err(ReadError::TooLarge(Some(size)));
         }
     }
-    Ok(bytes)
+    while !end && bytes.len() <= limit {
+        let (chunk, last) = file
+            .read(wanted(bytes.len()), bytes.len() as u64)
+            .map_err(error)?;
+        end = last || chunk.is_empty();
+        bytes.extend_from_slice(&chunk);
+    }
+    // It may have grown while it was read.
+    match bytes.len() > limit {
+        true => Err(ReadError::TooLarge(None)),
+        false => Ok(bytes),
+    }
 }
 
-pub(super) fn list(path: &str, each: &mut dyn FnMut(String, Kind)) -> Result<(), ReadError> {
-    let (root, rest) = granted(path)?;
-    let dir = root
-        .open_at(
-            PathFlags::SYMLINK_FOLLOW,
-            &rest,
-            OpenFlags::DIRECTORY,
-            DescriptorFlags::READ,
-        )
-        .map_err(error)?;
-    let entries = dir.read_directory().map_err(error)?;
-    while let Some(entry) = entries.read_directory_entry().map_err(error)? {
-        each(entry.name, kind(entry.type_));
+pub(super) struct Dir(Descriptor);
+
+impl Dir {
+    pub(super) fn open(path: &str) -> Result<Self, ReadError> {
+        let (root, rest) = granted(path)?;
+        open_dir(&root, PathFlags::SYMLINK_FOLLOW, &rest)
     }
-    Ok(())
+
+    pub(super) fn dir(&self, name: &str) -> Result<Self, ReadError> {
+        open_dir(&self.0, PathFlags::empty(), name)
+    }
+
+    pub(super) fn list(&self, each: &mut dyn FnMut(String, Kind)) -> Result<(), ReadError> {
+        let entries = self.0.read_directory().map_err(error)?;
+        while let Some(entry) = entries.read_directory_entry().map_err(error)? {
+            each(entry.name, kind(entry.type_));
+        }
+        Ok(())
+    }
+
+    pub(super) fn read(&self, name: &str, limit: usize) -> Result<Vec<u8>, ReadError> {
+        let flags = PathFlags::empty();
+        let file = self
+            .0
+            .open_at(flags, name, OpenFlags::empty(), DescriptorFlags::READ)
+            .map_err(|code| explain(code, &self.0, name, flags))?;
+        contents(&file, limit)
+    }
+
+    pub(super) fn changed(&self, name: &str) -> Option<Duration> {
+        let stat = self.0.stat_at(PathFlags::empty(), name).ok()?;
+        let at = stat.data_modification_timestamp?;
+        Some(Duration::new(at.seconds, at.nanoseconds))
+    }
+}
+
+fn open_dir(from: &Descriptor, links: PathFlags, path: &str) -> Result<Dir, ReadError> {
+    from.open_at(links, path, OpenFlags::DIRECTORY, DescriptorFlags::READ)
+        .map(Dir)
+        .map_err(error)
 }
 
 /// The granted directory with the longest guest path that `path` begins with,
@@ -124,6 +146,7 @@ fn error(code: ErrorCode) -> ReadError {
         ErrorCode::NoEntry => ReadError::Missing,
         ErrorCode::NotPermitted => ReadError::Denied,
         ErrorCode::IsDirectory => ReadError::NotRegular,
+        ErrorCode::NotDirectory => ReadError::NotDirectory,
         other => ReadError::Other(other.message().to_owned()),
     }
 }
