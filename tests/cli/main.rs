@@ -9,6 +9,7 @@
     reason = "a test fails by panicking, and says what it skips"
 )]
 
+mod deferred;
 mod documents;
 mod hostile;
 mod instructions;

@@ -87,7 +87,7 @@ fn init_status_and_lists_speak_both_ways() {
             status["profile"].as_str(),
             status["sections"].as_array().unwrap().len()
         ),
-        (Some("default"), 4)
+        (Some("default"), 5)
     );
     assert!(user.run(&["status"]).stdout.contains("sectile/skills"));
     assert_eq!(

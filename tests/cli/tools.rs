@@ -26,7 +26,7 @@ fn allow_editing(user: &User) {
 }
 
 /// What the tools of the last session answered: status and text.
-fn results(user: &User) -> Vec<(String, String)> {
+pub(crate) fn results(user: &User) -> Vec<(String, String)> {
     let shown = user.run(&["session", "show", "last", "--json", "--limit", "1000"]);
     let messages = shown.json()["messages"].clone();
     let tool = |m: &&Value| m["item"]["message"]["role"] == "tool";
@@ -178,6 +178,18 @@ fn pl_18_what_changes_files_is_not_there_until_the_operator_allows_it() {
     );
     allow_editing(&user);
     assert_eq!(names(&user)[2..4], ["write", "edit"]);
+}
+
+#[test]
+fn ws_50_the_policy_says_whether_files_can_be_changed() {
+    let user = User::new();
+    let policy = |user: &User| {
+        user.run(&["section", "render", "runtime/sandbox-policy"])
+            .stdout
+    };
+    assert!(policy(&user).contains("File tools may write: nothing"));
+    allow_editing(&user);
+    assert!(policy(&user).contains("File tools may write: files inside the workspace"));
 }
 
 #[test]

@@ -15,7 +15,7 @@ impl User {
         Self::with_settings(server, protocol, "")
     }
 
-    fn with_settings(server: &ProviderServer, protocol: &str, more: &str) -> Self {
+    pub(crate) fn with_settings(server: &ProviderServer, protocol: &str, more: &str) -> Self {
         let user = Self::new();
         let config = user.home().join(".config/sectile");
         fs::create_dir_all(&config).unwrap();
@@ -36,12 +36,19 @@ impl User {
         user
     }
 
+    /// Adds to the operator's configuration.
+    pub(crate) fn configure(&self, more: &str) {
+        let path = self.home().join(".config/sectile/config.toml");
+        let before = fs::read_to_string(&path).unwrap();
+        fs::write(path, before + more).unwrap();
+    }
+
     fn turn(&self, text: &str) -> Ran {
         self.run(&["run", text])
     }
 
     /// The turn in the session that is there.
-    fn next(&self, text: &str) -> Ran {
+    pub(crate) fn next(&self, text: &str) -> Ran {
         self.run(&["run", "--session", "last", text])
     }
 
@@ -386,7 +393,7 @@ fn sr_24_an_overflow_is_compacted_away_and_sent_once_more() {
 }
 
 /// A summary that passes every check.
-fn summary(fact: &str) -> String {
+pub(crate) fn summary(fact: &str) -> String {
     let headings = [
         "Resolved",
         "Open",

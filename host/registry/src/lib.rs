@@ -22,6 +22,6 @@ pub use dirs::Dirs;
 pub use error::RegistryError;
 pub use grants::{Granted, Grants};
 pub use lock::{Lock, LockedPlugin};
-pub use operator::{Mode, Operator};
+pub use operator::{Mode, Operator, ToolChoices};
 pub use provider::{Provider, ProviderEntry, SecretPlace};
 pub use workspace::{ErrorPolicy, ProposedPlugin, Workspace, WorkspaceFile};

@@ -26,12 +26,26 @@ pub struct Operator {
     pub mode: Mode,
     /// Model calls that one turn may take (SR-21).
     pub max_model_calls: u32,
+    /// Which tools are sent with every request, and which are found first.
+    pub tools: ToolChoices,
     /// Name of the provider that turns go to.
     pub provider: Option<String>,
     /// What is said of providers, by name.
     pub providers: BTreeMap<String, ProviderEntry>,
     /// Configuration by plugin; it wins over the workspace's and the profile's.
     pub config: BTreeMap<PluginId, toml::Table>,
+}
+
+/// Which tools are sent with every request, and which a model has to find first
+/// (PS-30). Each entry is a tool's name in the request, or a plugin's id for all
+/// of its tools.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ToolChoices {
+    /// Sent with every request, whatever else is said.
+    pub always_load: BTreeSet<String>,
+    /// Found first.
+    pub defer: BTreeSet<String>,
 }
 
 /// What a session may do without asking (WS-50).
@@ -64,6 +78,7 @@ impl Default for Operator {
             disabled_skills: BTreeSet::new(),
             mode: Mode::default(),
             max_model_calls: 20,
+            tools: ToolChoices::default(),
             provider: None,
             providers: BTreeMap::new(),
             config: BTreeMap::new(),

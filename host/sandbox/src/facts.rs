@@ -1,5 +1,7 @@
 //! What the host tells a section: the contract's `facts`, as plain data.
 
+use std::sync::Arc;
+
 /// Where the session works.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Workspace {
@@ -130,7 +132,7 @@ pub struct Facts {
     /// The machine the host runs on.
     pub platform: Platform,
     /// The advertised tools, in their order.
-    pub tools: Vec<ToolSummary>,
+    pub tools: Arc<[ToolSummary]>,
     /// The time of this sample; only plugins with the `clock` capability see it.
     pub clock: Clock,
     /// The agent that is running.
@@ -153,7 +155,7 @@ impl Default for Facts {
             workspace: Workspace::default(),
             model: Model::default(),
             platform: Platform::default(),
-            tools: Vec::new(),
+            tools: Arc::default(),
             clock: Clock::default(),
             agent: Agent::default(),
             request: Request::default(),

@@ -99,7 +99,7 @@ impl Session {
             &view.items,
             &id,
             &summary,
-            &reminder(standing.plan.as_ref()),
+            &reminder(standing.plan.as_ref(), self.surface.found_names()),
         )?;
         let Progress { before, after } = progress(&input(&view, model, rule, displaced), &head)?;
         // A request that an earlier compaction showed again is still that message.
@@ -215,7 +215,7 @@ impl Session {
 }
 
 /// What a summary does not carry (CP-14).
-fn reminder(plan: Option<&Value>) -> Reminder {
+fn reminder(plan: Option<&Value>, discovered_tools: Vec<String>) -> Reminder {
     let steps = plan.and_then(|plan| plan.get("plan")?.as_array());
     let text = |step: &Value, key: &str| {
         let text = step.get(key).and_then(Value::as_str);
@@ -224,6 +224,7 @@ fn reminder(plan: Option<&Value>) -> Reminder {
     let step = |step: &Value| (text(step, "status"), text(step, "step"));
     Reminder {
         plan: steps.into_iter().flatten().map(step).collect(),
+        discovered_tools,
         ..Reminder::default()
     }
 }

@@ -81,6 +81,17 @@ impl Host {
         message: Option<&str>,
         id: &SampleId,
     ) -> Result<Composition, SessionError> {
+        let tools = self.tools().definitions(&[]);
+        self.compose_with(conversation, message, id, &tools)
+    }
+
+    pub(crate) fn compose_with(
+        &self,
+        conversation: &mut InMemoryConversation,
+        message: Option<&str>,
+        id: &SampleId,
+        tools: &[ToolDefinition],
+    ) -> Result<Composition, SessionError> {
         let told = Told {
             query: message,
             cancel: CancelToken::new(),
@@ -101,7 +112,7 @@ impl Host {
                 .iter()
                 .map(|error| format!("{error}; it counts as unchanged")),
         );
-        let call = self.prepare(&system, next.conversation(), &self.tools().definitions())?;
+        let call = self.prepare(&system, next.conversation(), tools)?;
         let growth = self.world.growth(&next.conversation().items);
         warnings.extend(growth.sections.iter().filter_map(SectionGrowth::hint));
         *conversation = next;

@@ -1,19 +1,19 @@
 //! What sections are told.
 
-use sectile_model::ModelCapabilities;
-use sectile_prompt::Profile;
-use sectile_registry::{Operator, Workspace};
+use crate::host::{Host, PluginState};
+use sectile_manifest::{DirectoryAccess, DirectorySource};
 use sectile_sandbox::{self as sandbox, Facts};
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-pub(crate) fn facts(
-    workspace: &Workspace,
-    profile: &Profile,
-    operator: &Operator,
-    model: &ModelCapabilities,
-    provider: &str,
-    query: Option<&str>,
-) -> Facts {
+pub(crate) fn facts(host: &Host, query: Option<&str>) -> Facts {
+    let Host {
+        workspace,
+        profile,
+        operator,
+        model,
+        ..
+    } = host;
     let tokens = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
     Facts {
         workspace: sandbox::Workspace {
@@ -24,7 +24,7 @@ pub(crate) fn facts(
                 .map(|root| root.to_string_lossy().into_owned()),
         },
         model: sandbox::Model {
-            provider: provider.to_owned(),
+            provider: host.provider.clone(),
             name: model.name.clone(),
             context_window: tokens(model.context_window),
             max_output_tokens: tokens(model.max_output_tokens),
@@ -37,8 +37,10 @@ pub(crate) fn facts(
         },
         policy: sandbox::Policy {
             mode: operator.mode.name().to_owned(),
+            file_tools_write: tools_write(host),
             ..sandbox::Policy::default()
         },
+        tools: Arc::clone(&host.summaries),
         clock: clock(SystemTime::now()),
         request: sandbox::Request {
             source: "cli".to_owned(),
@@ -49,6 +51,23 @@ pub(crate) fn facts(
         query: query.map(str::to_owned),
         ..Facts::default()
     }
+}
+
+/// Whether a tool that may run was granted to change files of the workspace.
+fn tools_write(host: &Host) -> bool {
+    host.plugins.iter().any(|plugin| {
+        let tools = match &plugin.state {
+            PluginState::Loaded(loaded) => loaded.tools.is_some(),
+            PluginState::Blocked | PluginState::Broken(_) => false,
+        };
+        let manifest = &plugin.candidate.manifest;
+        let mut asked = manifest.capability.filesystem.iter();
+        tools
+            && asked.any(|directory| {
+                directory.source == DirectorySource::Workspace
+                    && directory.access == DirectoryAccess::ReadWrite
+            })
+    })
 }
 
 /// UTC, since the user's time zone is not known here.

@@ -18,6 +18,7 @@ use sectile_registry::{
 use sectile_sandbox::{
     CacheLocation, Call, CompileLimits, Compiler, Imports, KeyValues, Loaded, Plugin,
     ProviderPlugin, Sandbox, SandboxConfig, SandboxError, SectionPlugin, ToolPlugin, ToolSpec,
+    ToolSummary,
 };
 use sectile_store::WorkspaceStore;
 use std::borrow::Cow;
@@ -50,8 +51,10 @@ pub struct Host {
     pub(crate) sections: Vec<EnabledSection>,
     pub(crate) world: WorldState,
     /// Name of the provider that requests go to; empty while none was chosen.
-    provider: String,
+    pub(crate) provider: String,
     tools: Toolset,
+    /// The same for sections.
+    pub(crate) summaries: Arc<[ToolSummary]>,
     /// Where it keeps what plugins did and keep; a look at a workspace has none.
     pub(crate) store: Option<Arc<dyn WorkspaceStore>>,
     sandbox: Sandbox,
@@ -115,7 +118,7 @@ impl Host {
             .skill_roots
             .as_ref()
             .unwrap_or(&profile.skill_roots);
-        Ok(Self {
+        let mut host = Self {
             skill_roots: roots
                 .iter()
                 .map(|root| from_home(root, &options.dirs))
@@ -126,6 +129,7 @@ impl Host {
                 .unwrap_or_else(|| profile.model.clone()),
             provider: String::new(),
             tools: Toolset::new(tools, &options.tools)?,
+            summaries: Arc::default(),
             store: None,
             sandbox,
             workspace,
@@ -135,7 +139,9 @@ impl Host {
             sections,
             world,
             warnings,
-        })
+        };
+        host.defer_tools();
+        Ok(host)
     }
 
     /// The workspace.
@@ -199,6 +205,14 @@ impl Host {
     pub(crate) fn set_model(&mut self, provider: &str, model: ModelCapabilities) {
         self.provider = provider.to_owned();
         self.model = model;
+        self.defer_tools();
+    }
+
+    /// How many tools fit depends on the model's window (PS-30).
+    fn defer_tools(&mut self) {
+        self.tools
+            .defer(&self.operator.tools, self.model.context_window);
+        self.summaries = self.tools.summaries();
     }
 
     /// The model, and the profile's rules for requests to it.
@@ -225,7 +239,7 @@ impl Host {
         }))
     }
 
-    /// The tools that every request advertises, in their order.
+    /// The tools that a model can call, at once or once it has found them.
     pub fn tool_infos(&self) -> impl Iterator<Item = &ToolInfo> {
         self.tools.infos()
     }
@@ -294,14 +308,7 @@ impl Host {
         Ok(Call {
             capabilities: Arc::new(capabilities(&plugin.manifest, &places)?),
             limits: limits(&plugin.manifest.limits),
-            facts: Arc::new(facts(
-                &self.workspace,
-                &self.profile,
-                &self.operator,
-                &self.model,
-                &self.provider,
-                told.query,
-            )),
+            facts: Arc::new(facts(self, told.query)),
             config: self.config(plugin.id()),
             services: Default::default(),
             cancel: told.cancel.clone(),

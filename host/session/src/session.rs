@@ -11,12 +11,12 @@ use crate::provider::{Exchange, ModelProvider};
 use crate::record::Frame;
 use crate::render::Told;
 use crate::spill;
-use crate::tools::{Dispatch, ToolMemory, Toolset};
+use crate::tools::{Surface, ToolMemory};
 use crate::turn::{AcceptedInput, Runner, Stop, Submission, TurnInput, TurnOutcome, accept};
 use sectile_chat::{ChatHandle, ChatState};
 use sectile_engine::PreparedModelCall;
 use sectile_engine::compaction::{Backoff, already_pruned};
-use sectile_model::{Diagnostic, Item, ProviderRequest, Sequence, SystemPart, ToolDefinition};
+use sectile_model::{Diagnostic, Item, ProviderRequest, Sequence, SystemPart};
 use sectile_prompt::{Baseline, SampleId};
 use sectile_sandbox::CancelToken;
 use sectile_store::{
@@ -58,9 +58,8 @@ pub struct Session {
     pub(crate) max_model_calls: u32,
     pub(crate) state: Mutex<State>,
     id: SessionId,
-    tools: Toolset,
+    pub(crate) surface: Surface,
     pub(crate) memory: ToolMemory,
-    definitions: Vec<ToolDefinition>,
     baseline: Mutex<Baseline>,
     /// Held by the turn that runs.
     turn: Mutex<()>,
@@ -141,7 +140,7 @@ impl Session {
                 text: format!("full texts of older tool results cannot be kept: {error}"),
             });
         }
-        let tools = host.tools().clone();
+        let surface = Surface::new(host.tools().clone(), loaded.found_tools);
         Ok(Self {
             chat: ChatState::start(conversation)?,
             max_model_calls: max_model_calls.unwrap_or(host.operator().max_model_calls),
@@ -152,8 +151,7 @@ impl Session {
             provider,
             state: Mutex::new(state),
             id,
-            definitions: tools.definitions(),
-            tools,
+            surface,
             memory: ToolMemory::default(),
             baseline: Mutex::default(),
             turn: Mutex::new(()),
@@ -255,8 +253,9 @@ impl Session {
         let conversation = self.chat.view()?;
         let baseline = self.baseline().clone();
         let mut preview = InMemoryConversation::resume((*conversation).clone(), baseline);
+        let tools = self.surface.definitions();
         self.host
-            .compose(&mut preview, message, &SampleId::preview())
+            .compose_with(&mut preview, message, &SampleId::preview(), &tools)
     }
 
     pub(crate) fn baseline(&self) -> MutexGuard<'_, Baseline> {
@@ -275,14 +274,6 @@ impl Session {
     /// The last message that the checkpoint in use stands for.
     pub(crate) fn boundary(&self) -> Sequence {
         self.state().checkpoint.map_or(0, |(_, boundary)| boundary)
-    }
-
-    pub(crate) fn definitions(&self) -> &[ToolDefinition] {
-        &self.definitions
-    }
-
-    pub(crate) fn tool(&self, name: &str) -> Option<&Dispatch> {
-        self.tools.dispatch(name)
     }
 
     /// Tells whoever watches; what is told of does not change the turn.

@@ -156,6 +156,8 @@ pub struct Append {
     pub messages: Vec<NewMessage>,
     /// The plan in place of the turn's earlier one (SR-50).
     pub plan: Option<Value>,
+    /// The tools that the session has found, in place of the earlier list (PS-33).
+    pub found_tools: Option<Vec<String>>,
     /// The model call that these messages answer.
     pub call: Option<CallRecord>,
 }
@@ -251,4 +253,6 @@ pub struct LoadedSession {
     pub running: Option<TurnId>,
     /// The plan of the last turn, when it has one.
     pub plan: Option<Value>,
+    /// The tools that were found, in the order of their discovery (PS-33).
+    pub found_tools: Vec<String>,
 }

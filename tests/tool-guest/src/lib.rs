@@ -10,8 +10,8 @@
 )]
 
 use schemars::JsonSchema;
-use sectile_sdk::Failure;
 use sectile_sdk::tool::{Output, Tool, Tools, progress, seen_files, values};
+use sectile_sdk::{Failure, host};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -32,10 +32,27 @@ struct Counted {
     count: u64,
 }
 
+/// As many tools as the configuration asks for, in place of the others.
+fn crowd() -> Option<Vec<Tool>> {
+    let config: serde_json::Value = serde_json::from_str(&host::config()).ok()?;
+    let crowd = 0..config.get("crowd")?.as_u64()?;
+    let task = |n: u64| {
+        let does = format!("Does task {n} for whoever asks, and says that it is done.");
+        Tool::new(&format!("task_{n:03}"), &does, move |_: Text, _| {
+            Ok(Output::text(format!("task {n} is done")))
+        })
+        .read_only()
+    };
+    Some(crowd.map(task).collect())
+}
+
 struct Guest;
 
 impl Tools for Guest {
     fn tools() -> Vec<Tool> {
+        if let Some(crowd) = crowd() {
+            return crowd;
+        }
         vec![
             Tool::new("echo", "Says it again.", |input: Text, _| {
                 Ok(Output::text(input.text))

@@ -40,7 +40,15 @@ pub(crate) fn describe(tool: &ToolInfo) -> Value {
         "input_schema": tool.definition.input_schema,
         "plugin": tool.owner,
         "effects": effects(tool.effects),
+        "deferred": tool.deferred,
     })
+}
+
+/// The effects, and whether a model sees the tool at once.
+fn notes(tool: &ToolInfo) -> Vec<&'static str> {
+    let mut notes = effects(tool.effects);
+    notes.extend(tool.deferred.then_some("deferred"));
+    notes
 }
 
 fn effects(effects: Effects) -> Vec<&'static str> {
@@ -60,7 +68,7 @@ pub(crate) fn table(host: &Host) -> String {
             "  {} {DIM}{}  {}{DIM:#}\n",
             padded(&tool.definition.name, 32),
             printable(&tool.owner),
-            effects(tool.effects).join(", "),
+            notes(tool).join(", "),
         ));
     }
     text

@@ -66,7 +66,7 @@ impl Host {
     /// [`SessionError::UnknownTool`]; how the call went is in its output.
     pub fn call_tool(&self, name: &str, input: &Value) -> Result<Called, SessionError> {
         match self.tools().dispatch(name) {
-            Some(Dispatch::Plugin(tool)) => {
+            Some((Dispatch::Plugin(tool), _)) => {
                 let context = ToolContext {
                     session: NO_SESSION,
                     call_id: "call",

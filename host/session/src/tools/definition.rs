@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 /// Bytes of a description.
 const MAX_DESCRIPTION: usize = 4 << 10;
 /// The publisher whose tools keep their bare names (PL-32).
-const FIRST_PARTY: &str = "sectile/";
+pub(crate) const FIRST_PARTY: &str = "sectile/";
 
 /// A tool of a plugin as it is advertised.
 #[derive(Debug, Clone)]
@@ -24,6 +24,10 @@ pub(crate) struct PluginTool {
     pub(crate) effects: Effects,
     pub(crate) arguments: Schema,
     pub(crate) results: Option<Schema>,
+    /// The plugin wants it to be found first (PS-30).
+    pub(crate) defer: bool,
+    /// Words to find it by, besides its name and description.
+    pub(crate) search_hint: Option<String>,
 }
 
 /// Definitions that cannot be advertised.
@@ -109,6 +113,8 @@ fn tool(plugin: usize, manifest: &Manifest, spec: ToolSpec) -> Result<PluginTool
         effects: believed(spec.effects, manifest),
         arguments: schema(&spec.input_schema)?,
         results: spec.output_schema.as_ref().map(schema).transpose()?,
+        defer: spec.defer,
+        search_hint: spec.search_hint.clone(),
         definition: ToolDefinition {
             name: advertised(manifest, &name),
             description: spec.description.clone(),

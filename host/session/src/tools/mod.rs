@@ -3,8 +3,11 @@
 
 mod arguments;
 mod call;
+mod deferral;
 mod definition;
 mod output;
+mod search;
+mod surface;
 mod toolset;
 mod values;
 
@@ -14,7 +17,9 @@ pub use output::ToolOutput;
 pub use toolset::{ToolInfo, ToolsetError};
 
 pub(crate) use call::{Around, ToolMemory};
-pub(crate) use definition::{PluginTool, check, definitions_digest};
+pub(crate) use definition::{FIRST_PARTY, PluginTool, check, definitions_digest};
+pub(crate) use search::Search;
+pub(crate) use surface::Surface;
 pub(crate) use toolset::{Dispatch, Toolset};
 pub(crate) use values::OwnValues;
 

@@ -2,10 +2,13 @@
 //! resolves (SR-40, SR-41).
 
 use crate::tools::arguments::Schema;
-use crate::tools::{PluginTool, Tool};
+use crate::tools::deferral::{Deferrable, deferred};
+use crate::tools::search::{self, Findable};
+use crate::tools::{FIRST_PARTY, PluginTool, Tool};
 use crate::turn::{history, plan};
 use sectile_model::ToolDefinition;
-use sectile_sandbox::Effects;
+use sectile_registry::ToolChoices;
+use sectile_sandbox::{Effects, ToolSummary};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -21,7 +24,7 @@ struct Entry {
     dispatch: Dispatch,
 }
 
-/// A tool that is advertised.
+/// A tool that can be called.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolInfo {
     /// How the model sees it.
@@ -30,6 +33,8 @@ pub struct ToolInfo {
     pub effects: Effects,
     /// Who runs it: a plugin's id, `program` or `session`.
     pub owner: String,
+    /// It has to be found with `tool_search` first (PS-30).
+    pub deferred: bool,
 }
 
 /// Who runs a call.
@@ -37,6 +42,8 @@ pub struct ToolInfo {
 pub(crate) enum Dispatch {
     /// The session itself: `update_plan`.
     UpdatePlan,
+    /// The session itself: `tool_search`.
+    Search,
     /// The session itself: `conversation_history`.
     History,
     /// A plugin.
@@ -107,6 +114,7 @@ impl Toolset {
                     definition: tool.definition.clone(),
                     effects: tool.effects,
                     owner,
+                    deferred: false,
                 },
                 dispatch: Dispatch::Plugin(Arc::new(tool)),
             })
@@ -122,6 +130,7 @@ impl Toolset {
         entries.extend(
             [
                 (plan::definition(), Dispatch::UpdatePlan),
+                (search::definition(), Dispatch::Search),
                 (history::definition(), Dispatch::History),
             ]
             .map(|(definition, dispatch)| Entry {
@@ -129,6 +138,7 @@ impl Toolset {
                     definition,
                     effects: read_only,
                     owner: "session".to_owned(),
+                    deferred: false,
                 },
                 dispatch,
             }),
@@ -137,18 +147,93 @@ impl Toolset {
         Ok(Self { entries })
     }
 
-    /// What is advertised, in its order.
+    /// Decides which tools have to be found first (PS-30), for a model with
+    /// this window.
+    pub(crate) fn defer(&mut self, choices: &ToolChoices, context_window: u64) {
+        // A copy, since the decision needs them all.
+        let before = self.entries.clone();
+        let tools: Vec<_> = before.iter().map(Entry::deferrable).collect();
+        let decided = deferred(&tools, choices, context_window);
+        for (entry, deferred) in self.entries.iter_mut().zip(decided) {
+            entry.info.deferred = deferred && !entry.is_core();
+        }
+    }
+
+    /// All tools in their order. There is no search where all are sent.
     pub(crate) fn infos(&self) -> impl Iterator<Item = &ToolInfo> {
-        self.entries.iter().map(|entry| &entry.info)
+        self.available().map(|entry| &entry.info)
     }
 
-    pub(crate) fn definitions(&self) -> Vec<ToolDefinition> {
-        self.infos().map(|info| info.definition.clone()).collect()
+    /// What is advertised once the tools called `found` were: those that are
+    /// sent with every request, then these.
+    pub(crate) fn definitions(&self, found: &[String]) -> Vec<ToolDefinition> {
+        let resident = self.infos().filter(|info| !info.deferred);
+        let named = |name: &String| {
+            let mut deferred = self.infos().filter(|info| info.deferred);
+            deferred.find(|info| info.definition.name == *name)
+        };
+        let all = resident.chain(found.iter().filter_map(named));
+        all.map(|info| info.definition.clone()).collect()
     }
 
-    pub(crate) fn dispatch(&self, name: &str) -> Option<&Dispatch> {
-        let named = |entry: &&Entry| entry.info.definition.name == name;
-        Some(&self.entries.iter().find(named)?.dispatch)
+    /// The tools that `tool_search` finds.
+    pub(crate) fn findable(&self) -> Vec<Findable<'_>> {
+        let deferred = self.entries.iter().filter(|entry| entry.info.deferred);
+        deferred
+            .map(|entry| Findable {
+                definition: &entry.info.definition,
+                hint: match &entry.dispatch {
+                    Dispatch::Plugin(tool) => tool.search_hint.as_deref(),
+                    _ => None,
+                },
+            })
+            .collect()
+    }
+
+    /// What sections are told of the tools.
+    pub(crate) fn summaries(&self) -> Arc<[ToolSummary]> {
+        let summary = |info: &ToolInfo| ToolSummary {
+            name: info.definition.name.clone(),
+            description: info.definition.description.clone(),
+            plugin: info.owner.clone(),
+            deferred: info.deferred,
+        };
+        self.infos().map(summary).collect()
+    }
+
+    /// Who runs a call of `name`, and whether it has to be found first.
+    pub(crate) fn dispatch(&self, name: &str) -> Option<(&Dispatch, bool)> {
+        let mut entries = self.available();
+        let entry = entries.find(|entry| entry.info.definition.name == name)?;
+        Some((&entry.dispatch, entry.info.deferred))
+    }
+
+    fn available(&self) -> impl Iterator<Item = &Entry> {
+        let searchable = self.entries.iter().any(|entry| entry.info.deferred);
+        let there = move |entry: &&Entry| searchable || !matches!(entry.dispatch, Dispatch::Search);
+        self.entries.iter().filter(there)
+    }
+}
+
+impl Entry {
+    fn deferrable(&self) -> Deferrable<'_> {
+        let plugin = match &self.dispatch {
+            Dispatch::Plugin(tool) => Some(tool),
+            _ => None,
+        };
+        Deferrable {
+            info: &self.info,
+            wish: plugin.is_some_and(|tool| tool.defer),
+            third_party: plugin.is_some() && !self.info.owner.starts_with(FIRST_PARTY),
+        }
+    }
+
+    /// It belongs to the session itself.
+    fn is_core(&self) -> bool {
+        matches!(
+            self.dispatch,
+            Dispatch::UpdatePlan | Dispatch::Search | Dispatch::History
+        )
     }
 }
 
@@ -164,6 +249,7 @@ fn of_program(tool: &Arc<dyn Tool>) -> Result<Entry, ToolsetError> {
             definition,
             effects: tool.effects(),
             owner: "program".to_owned(),
+            deferred: false,
         },
         dispatch: Dispatch::Tool {
             tool: Arc::clone(tool),
@@ -242,10 +328,30 @@ mod tests {
     #[test]
     fn sr_40_what_is_advertised_resolves_and_nothing_else() {
         let tools = toolset(&["b", "a"]).unwrap();
-        let names: Vec<_> = tools.definitions().into_iter().map(|d| d.name).collect();
+        let names: Vec<_> = tools.definitions(&[]).into_iter().map(|d| d.name).collect();
         assert_eq!(names, ["b", "a", "update_plan", "conversation_history"]);
         assert!(names.iter().all(|name| tools.dispatch(name).is_some()));
         assert!(tools.dispatch("c").is_none());
+    }
+
+    #[test]
+    fn ps_31_what_is_found_comes_last_and_leaves_the_rest_as_it_was() {
+        let mut tools = toolset(&["a", "b", "c"]).unwrap();
+        let choices = ToolChoices {
+            defer: ["a", "c", "update_plan"].map(str::to_owned).into(),
+            ..ToolChoices::default()
+        };
+        tools.defer(&choices, 100_000);
+        let names = |found: &[&str]| -> Vec<String> {
+            let found: Vec<_> = found.iter().map(|f| (*f).to_owned()).collect();
+            let definitions = tools.definitions(&found).into_iter();
+            definitions.map(|d| d.name).collect()
+        };
+        let resident = ["b", "update_plan", "tool_search", "conversation_history"];
+        assert_eq!(names(&[]), resident);
+        let found = names(&["c", "gone", "b", "a"]);
+        assert_eq!(found[..4], resident);
+        assert_eq!(found[4..], ["c", "a"]);
     }
 
     #[test]

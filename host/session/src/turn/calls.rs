@@ -3,7 +3,7 @@
 
 use crate::live::{LiveEvent, LiveUpdates};
 use crate::provider::Answer;
-use crate::tools::{Around, Dispatch, ToolContext, ToolOutput};
+use crate::tools::{Around, Dispatch, Search, ToolContext, ToolOutput};
 use crate::turn::Stop;
 use crate::turn::history::{self, Page};
 use crate::turn::plan::Plan;
@@ -18,10 +18,13 @@ use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
 
-/// What came of a call: its output, and the plan that goes with it.
+/// What came of a call: its output, and what goes with it.
 struct Done {
     output: ToolOutput,
+    /// The plan from now on.
     plan: Option<Value>,
+    /// The tools that are found now.
+    found: Option<Vec<String>>,
 }
 
 /// Shows a call's progress to whoever watches the session.
@@ -49,7 +52,11 @@ impl ProgressSink for ShownProgress {
 
 impl From<ToolOutput> for Done {
     fn from(output: ToolOutput) -> Self {
-        Self { output, plan: None }
+        Self {
+            output,
+            plan: None,
+            found: None,
+        }
     }
 }
 
@@ -121,24 +128,30 @@ impl Runner<'_> {
     }
 
     fn dispatch(&self, call: &ToolCall, input: &Value) -> Done {
-        match self.session.tool(&call.name) {
-            None => ToolOutput::error(format!(
-                "tool_not_found: there is no tool `{}`",
-                sectile_sandbox::one_line(&call.name)
-            ))
-            .into(),
-            Some(Dispatch::UpdatePlan) => match Plan::parse(input) {
+        match self.session.surface.dispatch(&call.name) {
+            Err(why) => ToolOutput::error(why).into(),
+            Ok(Dispatch::UpdatePlan) => match Plan::parse(input) {
                 Ok(_) => Done {
-                    output: ToolOutput::text("The plan is updated."),
                     plan: Some(input.clone()),
+                    ..ToolOutput::text("The plan is updated.").into()
                 },
                 Err(why) => {
                     ToolOutput::error(format!("invalid_arguments: {why}; the earlier plan holds"))
                         .into()
                 }
             },
-            Some(Dispatch::History) => self.history(input).into(),
-            Some(Dispatch::Tool { tool, arguments }) => match arguments.check(input) {
+            Ok(Dispatch::Search) => match Search::parse(input) {
+                Ok(search) => {
+                    let (text, found) = self.session.surface.search(&search);
+                    Done {
+                        found,
+                        ..ToolOutput::text(text).into()
+                    }
+                }
+                Err(why) => ToolOutput::error(format!("invalid_arguments: {why}")).into(),
+            },
+            Ok(Dispatch::History) => self.history(input).into(),
+            Ok(Dispatch::Tool { tool, arguments }) => match arguments.check(input) {
                 Ok(()) => {
                     let output = tool.call(input, &self.context(call));
                     let root = &self.session.host.workspace().root;
@@ -146,7 +159,7 @@ impl Runner<'_> {
                 }
                 Err(why) => ToolOutput::error(format!("invalid_arguments: {why}")).into(),
             },
-            Some(Dispatch::Plugin(tool)) => {
+            Ok(Dispatch::Plugin(tool)) => {
                 let around = Around {
                     memory: &self.session.memory,
                     progress: Some(Arc::new(ShownProgress {
@@ -198,7 +211,11 @@ impl Runner<'_> {
         call: &ToolCall,
         done: Done,
     ) -> Result<(), Stop> {
-        let Done { output, plan } = done;
+        let Done {
+            output,
+            plan,
+            found,
+        } = done;
         let result = ToolResult {
             call_id: call.id.clone(),
             name: call.name.clone(),
@@ -218,8 +235,12 @@ impl Runner<'_> {
         self.store(&Append {
             messages: vec![message],
             plan,
+            found_tools: found.clone(),
             call: None,
         })?;
+        if let Some(found) = found {
+            self.session.surface.found_are(found);
+        }
         self.session.live.publish(LiveEvent::ToolFinished {
             id: call.id.clone(),
             name: call.name.clone(),

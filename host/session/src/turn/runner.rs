@@ -197,7 +197,11 @@ impl<'a> Runner<'a> {
         let call = self
             .session
             .host
-            .prepare(&self.system, &conversation, self.session.definitions())
+            .prepare(
+                &self.system,
+                &conversation,
+                &self.session.surface.definitions(),
+            )
             .map_err(|e| Stop::failed(e.code(), e))?;
         Ok(Submission { call, conversation })
     }
@@ -245,8 +249,8 @@ impl<'a> Runner<'a> {
         };
         self.store(&Append {
             messages: vec![message],
-            plan: None,
             call: Some(record),
+            ..Append::default()
         })?;
         let calls = answer.blocks.iter().filter_map(|block| match &block.kind {
             BlockKind::ToolCall(call) => Some(call.clone()),

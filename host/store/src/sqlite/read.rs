@@ -32,6 +32,7 @@ pub(super) fn load(tx: &Transaction<'_>, session: &SessionId) -> Result<LoadedSe
         last_sequence,
         running: running_turn(tx, session)?,
         plan: last_plan(tx, session)?,
+        found_tools: found_tools(tx, session)?,
     })
 }
 
@@ -230,6 +231,21 @@ pub(super) fn pruned_through(
         .query_row([session.as_str()], |row| row.get(0))
         .optional()?;
     found.flatten().map(unsigned).transpose()
+}
+
+pub(super) fn found_tools(
+    tx: &Transaction<'_>,
+    session: &SessionId,
+) -> Result<Vec<String>, Failure> {
+    let found = first(
+        tx,
+        "SELECT found_tools FROM sessions WHERE id = ?1",
+        [session.as_str()],
+        |row| Ok(row.get::<_, Option<String>>(0)?),
+    )?;
+    let what = format!("the tools that session {session} found");
+    let found = found.flatten().map(|text| json(&what, &text)).transpose()?;
+    Ok(found.unwrap_or_default())
 }
 
 pub(super) fn last_checkpoint(

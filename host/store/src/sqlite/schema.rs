@@ -13,7 +13,11 @@ const APPLICATION_ID: i64 = 0x5363_746c;
 /// How long to wait before asking for the journal's mode again.
 const AGAIN: Duration = Duration::from_millis(10);
 /// What brings a file from each version to the next; released ones never change.
-const MIGRATIONS: [&str; 2] = [include_str!("schema/1.sql"), include_str!("schema/2.sql")];
+const MIGRATIONS: [&str; 3] = [
+    include_str!("schema/1.sql"),
+    include_str!("schema/2.sql"),
+    include_str!("schema/3.sql"),
+];
 
 fn newest() -> i64 {
     i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)

@@ -51,6 +51,9 @@ impl SessionWriter for SqliteWriter {
                 tx.prepare_cached("UPDATE turns SET plan = ?3 WHERE session = ?1 AND id = ?2")?
                     .execute([self.session.as_str(), turn.as_str(), &text(plan)?])?;
             }
+            if let Some(found) = &append.found_tools {
+                set_found_tools(tx, &self.session, found)?;
+            }
             if let Some(call) = &append.call {
                 record_call(tx, &self.session, turn, call)?;
             }
@@ -119,6 +122,16 @@ pub(super) fn advance_watermark(
         "UPDATE sessions SET pruned_through = max(coalesce(pruned_through, 0), :to) WHERE id = :id",
     )?
     .execute(named_params! {":id": session.as_str(), ":to": signed(to)})?;
+    Ok(())
+}
+
+pub(super) fn set_found_tools(
+    tx: &Transaction<'_>,
+    session: &SessionId,
+    found: &[String],
+) -> Result<(), Failure> {
+    tx.prepare_cached("UPDATE sessions SET found_tools = ?2 WHERE id = ?1")?
+        .execute([session.as_str(), &text(&found)?])?;
     Ok(())
 }
 

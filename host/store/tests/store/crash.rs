@@ -66,6 +66,7 @@ fn whole_turn(writer: &dyn SessionWriter, n: u64) {
     let step = Append {
         messages: ids.iter().map(|id| message(id, Role::Assistant)).collect(),
         plan: Some(json!({ "n": n })),
+        found_tools: Some(vec![format!("t{n}")]),
         call: Some(call(n)),
     };
     let items = writer.append(&turn.id, &step).unwrap();

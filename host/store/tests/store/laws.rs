@@ -65,6 +65,7 @@ struct Model {
     messages: Vec<String>,
     calls: Vec<u64>,
     watermark: Option<u64>,
+    found_tools: Vec<String>,
     /// What each covers.
     checkpoints: Vec<u64>,
     /// The sequences that are seen.
@@ -127,6 +128,7 @@ fn take(writer: &dyn SessionWriter, model: &mut Model, step: &Step) {
             let append = Append {
                 messages: ids.iter().map(|id| message(id, Role::Assistant)).collect(),
                 plan: plan.then(|| json!({ "ids": ids })),
+                found_tools: plan.then(|| ids.clone()),
                 call: has_call.then(|| call(model.last())),
             };
             add(writer, model, *turn, &ids, &append);
@@ -189,6 +191,9 @@ fn add(writer: &dyn SessionWriter, model: &mut Model, turn: u8, ids: &[String], 
             let calls = append.call.iter().map(|call| call.through_sequence);
             model.calls.extend(calls);
             assert_eq!(sequences(&items), model.store(ids));
+            if let Some(found) = &append.found_tools {
+                model.found_tools.clone_from(found);
+            }
             if let (Some(turn), Some(plan)) = (model.turn(turn), &append.plan) {
                 turn.2 = Some(plan.clone());
             }
@@ -238,6 +243,7 @@ fn compare(loaded: &LoadedSession, model: &Model) {
     assert_eq!(loaded.last_sequence, model.last());
     let plan = model.turns.last().and_then(|turn| turn.2.clone());
     assert_eq!(loaded.plan, plan);
+    assert_eq!(loaded.found_tools, model.found_tools);
     let number = loaded
         .checkpoint
         .as_ref()

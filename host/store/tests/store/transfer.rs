@@ -28,6 +28,7 @@ fn an_exported_session_comes_back_as_it_was() {
     writer.start_turn(&turn("b")).unwrap();
     let answer = Append {
         plan: Some(json!({"plan": [1]})),
+        found_tools: Some(vec!["b".to_owned(), "a".to_owned()]),
         ..append(&["b:answer"])
     };
     let b: TurnId = "b".parse().unwrap();
@@ -42,7 +43,9 @@ fn an_exported_session_comes_back_as_it_was() {
         .unwrap();
     assert_eq!(export(&store, &copy), lines);
     assert_eq!(store.load(&copy).unwrap(), store.load(&id).unwrap());
-    assert_eq!(store.load(&copy).unwrap().plan, answer.plan);
+    let copied = store.load(&copy).unwrap();
+    assert_eq!(copied.plan, answer.plan);
+    assert_eq!(Some(copied.found_tools), answer.found_tools);
 }
 
 #[test]

@@ -56,6 +56,7 @@ impl Export<'_, '_> {
             created_ms: record.created_ms,
             about: record.about,
             pruned_through_sequence: read::pruned_through(self.tx, self.session)?,
+            found_tools: read::found_tools(self.tx, self.session)?,
         }))
     }
 

@@ -104,6 +104,9 @@ impl<'a> Import<'a> {
             about: line.about,
         };
         write::create(self.tx, &session)?;
+        if !line.found_tools.is_empty() {
+            write::set_found_tools(self.tx, self.id, &line.found_tools)?;
+        }
         match line.pruned_through_sequence {
             Some(to) => write::advance_watermark(self.tx, self.id, to),
             None => Ok(()),

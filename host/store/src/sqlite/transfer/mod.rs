@@ -33,6 +33,8 @@ struct SessionLine {
     created_ms: u64,
     about: Value,
     pruned_through_sequence: Option<Sequence>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    found_tools: Vec<String>,
 }
 
 #[derive(Serialize, Deserialize)]

@@ -1,0 +1,1 @@
+ALTER TABLE sessions ADD COLUMN found_tools TEXT;
