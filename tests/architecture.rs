@@ -40,11 +40,21 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "sectile-mcp",
+        &[
+            "sectile-model",
+            "sectile-prompt",
+            "sectile-sandbox",
+            "sectile-session",
+        ],
+    ),
+    (
         "sectile",
         &[
             "sectile-model",
             "sectile-engine",
             "sectile-manifest",
+            "sectile-mcp",
             "sectile-prompt",
             "sectile-sandbox",
             "sectile-registry",

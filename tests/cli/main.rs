@@ -13,6 +13,7 @@ mod deferred;
 mod documents;
 mod hostile;
 mod instructions;
+mod mcp;
 mod model_server;
 mod newcomer;
 mod survival;

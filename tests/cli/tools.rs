@@ -20,7 +20,7 @@ fn user(server: &ProviderServer) -> User {
     User::with_provider(server, "anthropic")
 }
 
-fn allow_editing(user: &User) {
+pub(crate) fn allow_editing(user: &User) {
     let ran = user.run(&["plugin", "approve", "sectile/edit", "--yes"]);
     assert_eq!(ran.status, 0, "{}", ran.stderr);
 }
@@ -341,12 +341,12 @@ fn cl_4_a_call_outside_a_session_says_what_it_used() {
     assert_eq!(unknown.1, "unknown_tool");
 }
 
-const TOOLS: [&str; 10] = [
+pub(crate) const TOOLS: [&str; 10] = [
     "echo", "spin", "big", "print", "count", "lie", "advance", "peek", "trap", "decline",
 ];
 
 /// Proposes the hostile tools as `acme/tools`.
-fn propose(user: &User, names: &[&str]) {
+pub(crate) fn propose(user: &User, names: &[&str]) {
     let tools: String = names
         .iter()
         .map(|n| format!("[[tool]]\nname = \"{n}\"\n"))

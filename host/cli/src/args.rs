@@ -94,6 +94,8 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: PluginCommand,
     },
+    /// Serve the tools and sections of the workspace to an MCP client on standard input and output
+    Mcp,
 }
 
 #[derive(Debug, Subcommand)]

@@ -1,5 +1,6 @@
 //! What ends the program early: code, message and exit status.
 
+use sectile_mcp::McpError;
 use sectile_session::SessionError;
 use serde_json::{Map, Value, json};
 
@@ -7,6 +8,8 @@ use serde_json::{Map, Value, json};
 #[derive(Debug)]
 pub(crate) enum Failure {
     Session(SessionError),
+    /// The server for MCP clients.
+    Mcp(McpError),
     /// Standard input or output.
     Stream(String),
     /// A flag whose value clap cannot judge.
@@ -34,6 +37,7 @@ impl Failure {
             Self::Session(SessionError::ApprovalRequired { .. }) | Self::NeedsTerminal(_) => 3,
             Self::Session(error) if error.is_sandbox_refusal() => 4,
             Self::Session(_)
+            | Self::Mcp(_)
             | Self::Stream(_)
             | Self::Turn { .. }
             | Self::Differs { .. }
@@ -46,6 +50,7 @@ impl Failure {
     pub(crate) fn message(&self) -> String {
         match self {
             Self::Session(error) => error.to_string(),
+            Self::Mcp(error) => error.to_string(),
             Self::Stream(why) | Self::Usage(why) | Self::NeedsTerminal(why) => why.clone(),
             Self::Turn { message, .. } => message.clone(),
             Self::Differs { first } => {
@@ -63,6 +68,7 @@ impl Failure {
         let mut error = Map::new();
         let code = match self {
             Self::Session(error) => error.code(),
+            Self::Mcp(error) => error.code(),
             Self::Stream(_) => "stream_error",
             Self::Usage(_) => "usage",
             Self::NeedsTerminal(_) => "approval_required",

@@ -20,7 +20,7 @@ use sectile_sandbox::{
     ProviderPlugin, Sandbox, SandboxConfig, SandboxError, SectionPlugin, ToolPlugin, ToolSpec,
     ToolSummary,
 };
-use sectile_store::WorkspaceStore;
+use sectile_store::{AuditLog, PluginValues, WorkspaceStore};
 use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -55,8 +55,10 @@ pub struct Host {
     tools: Toolset,
     /// The same for sections.
     pub(crate) summaries: Arc<[ToolSummary]>,
-    /// Where it keeps what plugins did and keep; a look at a workspace has none.
-    pub(crate) store: Option<Arc<dyn WorkspaceStore>>,
+    /// Where plugins keep values; a look at a workspace has none.
+    values: Option<Arc<dyn PluginValues>>,
+    /// Where it is written what they did.
+    pub(crate) audit: Option<Arc<dyn AuditLog>>,
     sandbox: Sandbox,
     skill_roots: Vec<PathBuf>,
     warnings: Vec<String>,
@@ -130,7 +132,8 @@ impl Host {
             provider: String::new(),
             tools: Toolset::new(tools, &options.tools)?,
             summaries: Arc::default(),
-            store: None,
+            values: None,
+            audit: None,
             sandbox,
             workspace,
             profile,
@@ -226,14 +229,20 @@ impl Host {
 
     /// Keeps what plugins did and keep in `store`, which is the workspace's.
     pub fn keep_in(&mut self, store: Arc<dyn WorkspaceStore>) {
-        self.store = Some(store);
+        self.values = Some(Arc::clone(&store) as Arc<dyn PluginValues>);
+        self.audit = Some(store);
+    }
+
+    /// Writes what plugins do into `audit` instead.
+    pub fn audit_into(&mut self, audit: Arc<dyn AuditLog>) {
+        self.audit = Some(audit);
     }
 
     /// Where `plugin` keeps its values, if it was granted a place for them.
     pub(crate) fn values(&self, plugin: &Candidate) -> Option<Arc<dyn KeyValues>> {
         let quota = plugin.manifest.capability.kv?.0;
         Some(Arc::new(OwnValues {
-            store: Arc::clone(self.store.as_ref()?),
+            store: Arc::clone(self.values.as_ref()?),
             plugin: plugin.id().clone(),
             quota,
         }))
@@ -242,6 +251,11 @@ impl Host {
     /// The tools that a model can call, at once or once it has found them.
     pub fn tool_infos(&self) -> impl Iterator<Item = &ToolInfo> {
         self.tools.infos()
+    }
+
+    /// The tools of plugins alone: those that need no session.
+    pub fn plugin_tools(&self) -> impl Iterator<Item = &ToolInfo> {
+        self.tools.of_plugins()
     }
 
     /// The definitions of `plugin`'s tools as it gives them now, for approval:

@@ -59,5 +59,8 @@ pub use replay::{Replayed, recorded_call, replay};
 pub use sections::EnabledSection;
 pub use session::{Session, SessionOptions, Turn, new_session_id};
 pub use single::{SingleGrant, SingleRun, run_single};
-pub use tools::{Called, DefinitionError, Tool, ToolContext, ToolInfo, ToolOutput, ToolsetError};
+pub use tools::{
+    Called, DefinitionError, Tool, ToolContext, ToolInfo, ToolOutput, ToolRequest, ToolScope,
+    ToolsetError,
+};
 pub use turn::{Plan, PlanStep, StepStatus, TurnInput, TurnOutcome};

@@ -23,6 +23,7 @@ mod audit;
 mod checkpoint;
 mod error;
 mod id;
+mod queue;
 mod record;
 mod sqlite;
 mod values;
@@ -31,6 +32,7 @@ pub use api::{SessionStore, SessionWriter};
 pub use audit::{AuditFilter, AuditLog, AuditRow};
 pub use error::StoreError;
 pub use id::{IdError, SessionId, TurnId};
+pub use queue::QueuedAudit;
 pub use record::{
     Append, CallRecord, Checkpoint, CheckpointKind, LoadedSession, NewCheckpoint, NewMessage,
     NewSession, NewTurn, SessionRecord, SessionSummary, StartedTurn, StoredMessage, TurnRecord,

@@ -4,6 +4,7 @@ pub(crate) mod chat;
 pub(crate) mod engine;
 pub(crate) mod init;
 pub(crate) mod inspect;
+pub(crate) mod mcp;
 pub(crate) mod plugin;
 pub(crate) mod prepare;
 pub(crate) mod provider;

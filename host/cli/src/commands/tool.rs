@@ -7,7 +7,7 @@ use crate::output::{BOLD, DIM, Output};
 use crate::text::{padded, printable};
 use sectile_model::ResultStatus;
 use sectile_sandbox::Effects;
-use sectile_session::{Called, Host, ToolInfo};
+use sectile_session::{Called, Host, ToolInfo, ToolRequest, ToolScope};
 use sectile_store::SqliteStore;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -79,7 +79,7 @@ fn call(host: &Host, output: &Output, name: &str, input: &Value) -> Result<(), F
         output: answer,
         report,
         warnings,
-    } = host.call_tool(name, input)?;
+    } = host.call_tool(&ToolRequest::new(name, input), &ToolScope::default())?;
     output.warnings(&warnings);
     let is_error = answer.status != ResultStatus::Success;
     if output.is_json() {

@@ -38,6 +38,58 @@ pub(crate) struct Around<'a> {
     pub(crate) progress: Option<Arc<dyn ProgressSink>>,
 }
 
+/// Whose the calls are that no session makes, and what they have seen of files.
+#[derive(Debug, Default)]
+pub struct ToolScope {
+    name: Option<SessionId>,
+    memory: ToolMemory,
+}
+
+impl ToolScope {
+    /// Calls that belong together under `name`, as those of one client do. It
+    /// stands in the audit log, and full texts are kept under it.
+    #[must_use]
+    pub fn named(name: SessionId) -> Self {
+        Self {
+            name: Some(name),
+            memory: ToolMemory::default(),
+        }
+    }
+
+    fn name(&self) -> &str {
+        self.name.as_ref().map_or(NO_SESSION, SessionId::as_str)
+    }
+}
+
+/// One call to be made.
+#[derive(Debug, Clone)]
+pub struct ToolRequest<'a> {
+    /// The tool, as it is advertised.
+    pub name: &'a str,
+    /// Its arguments.
+    pub input: &'a Value,
+    /// The call's name in its scope, for the plugin.
+    pub call_id: &'a str,
+    /// Ends the call.
+    pub cancel: CancelToken,
+    /// Is shown how far it is.
+    pub progress: Option<Arc<dyn ProgressSink>>,
+}
+
+impl<'a> ToolRequest<'a> {
+    /// A call that nobody watches and nobody cancels.
+    #[must_use]
+    pub fn new(name: &'a str, input: &'a Value) -> Self {
+        Self {
+            name,
+            input,
+            call_id: "call",
+            cancel: CancelToken::new(),
+            progress: None,
+        }
+    }
+}
+
 /// A call that was made.
 #[derive(Debug)]
 pub struct Called {
@@ -60,27 +112,28 @@ impl From<ToolOutput> for Called {
 }
 
 impl Host {
-    /// Runs one call of the plugins' tool `name` outside any session.
+    /// Runs one call of a plugin's tool outside any session, on this thread.
     ///
     /// # Errors
     /// [`SessionError::UnknownTool`]; how the call went is in its output.
-    pub fn call_tool(&self, name: &str, input: &Value) -> Result<Called, SessionError> {
-        match self.tools().dispatch(name) {
-            Some((Dispatch::Plugin(tool), _)) => {
-                let context = ToolContext {
-                    session: NO_SESSION,
-                    call_id: "call",
-                    cancel: &CancelToken::new(),
-                };
-                let memory = ToolMemory::default();
-                let around = Around {
-                    memory: &memory,
-                    progress: None,
-                };
-                Ok(self.call_plugin(tool, input, &context, &around))
-            }
-            _ => Err(SessionError::UnknownTool(one_line(name))),
-        }
+    pub fn call_tool(
+        &self,
+        request: &ToolRequest<'_>,
+        scope: &ToolScope,
+    ) -> Result<Called, SessionError> {
+        let Some((Dispatch::Plugin(tool), _)) = self.tools().dispatch(request.name) else {
+            return Err(SessionError::UnknownTool(one_line(request.name)));
+        };
+        let context = ToolContext {
+            session: scope.name(),
+            call_id: request.call_id,
+            cancel: &request.cancel,
+        };
+        let around = Around {
+            memory: &scope.memory,
+            progress: request.progress.clone(),
+        };
+        Ok(self.call_plugin(tool, request.input, &context, &around))
     }
 
     /// Runs one call of a plugin's tool, on this thread.
@@ -158,7 +211,7 @@ impl Host {
         report: &CallReport,
     ) -> Option<String> {
         let entry = self.plugins.get(tool.plugin)?;
-        let store = self.store.as_ref()?;
+        let audit = self.audit.as_ref()?;
         let time_ms = SystemTime::now().duration_since(UNIX_EPOCH);
         let time_ms = time_ms.map_or(0, |t| u64::try_from(t.as_millis()).unwrap_or(u64::MAX));
         let row = |what: String, outcome: &str| AuditRow {
@@ -183,7 +236,7 @@ impl Host {
                 .iter()
                 .map(|refusal| row(refusal.what.clone(), &format!("refused: {}", refusal.why))),
         );
-        let failed = store.record(&rows).err()?;
+        let failed = audit.record(&rows).err()?;
         Some(format!("the audit log could not be written: {failed}"))
     }
 }

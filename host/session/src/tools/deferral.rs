@@ -66,6 +66,7 @@ mod tests {
                 description: "word ".repeat(words),
                 input_schema: json!({"type": "object"}),
             },
+            output_schema: None,
             effects: Effects::default(),
             owner: owner.to_owned(),
             deferred: false,

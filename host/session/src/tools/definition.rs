@@ -24,6 +24,8 @@ pub(crate) struct PluginTool {
     pub(crate) effects: Effects,
     pub(crate) arguments: Schema,
     pub(crate) results: Option<Schema>,
+    /// The same as the plugin wrote it.
+    pub(crate) output_schema: Option<serde_json::Value>,
     /// The plugin wants it to be found first (PS-30).
     pub(crate) defer: bool,
     /// Words to find it by, besides its name and description.
@@ -113,6 +115,7 @@ fn tool(plugin: usize, manifest: &Manifest, spec: ToolSpec) -> Result<PluginTool
         effects: believed(spec.effects, manifest),
         arguments: schema(&spec.input_schema)?,
         results: spec.output_schema.as_ref().map(schema).transpose()?,
+        output_schema: spec.output_schema.clone(),
         defer: spec.defer,
         search_hint: spec.search_hint.clone(),
         definition: ToolDefinition {

@@ -11,7 +11,7 @@ mod surface;
 mod toolset;
 mod values;
 
-pub use call::Called;
+pub use call::{Called, ToolRequest, ToolScope};
 pub use definition::DefinitionError;
 pub use output::ToolOutput;
 pub use toolset::{ToolInfo, ToolsetError};

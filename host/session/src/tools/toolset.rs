@@ -9,6 +9,7 @@ use crate::turn::{history, plan};
 use sectile_model::ToolDefinition;
 use sectile_registry::ToolChoices;
 use sectile_sandbox::{Effects, ToolSummary};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -29,6 +30,8 @@ struct Entry {
 pub struct ToolInfo {
     /// How the model sees it.
     pub definition: ToolDefinition,
+    /// The JSON Schema of its structured output, when it has one.
+    pub output_schema: Option<Value>,
     /// What it does to the world, as far as that can be believed.
     pub effects: Effects,
     /// Who runs it: a plugin's id, `program` or `session`.
@@ -112,6 +115,7 @@ impl Toolset {
             .map(|(owner, tool)| Entry {
                 info: ToolInfo {
                     definition: tool.definition.clone(),
+                    output_schema: tool.output_schema.clone(),
                     effects: tool.effects,
                     owner,
                     deferred: false,
@@ -136,6 +140,7 @@ impl Toolset {
             .map(|(definition, dispatch)| Entry {
                 info: ToolInfo {
                     definition,
+                    output_schema: None,
                     effects: read_only,
                     owner: "session".to_owned(),
                     deferred: false,
@@ -162,6 +167,13 @@ impl Toolset {
     /// All tools in their order. There is no search where all are sent.
     pub(crate) fn infos(&self) -> impl Iterator<Item = &ToolInfo> {
         self.available().map(|entry| &entry.info)
+    }
+
+    /// Those of plugins.
+    pub(crate) fn of_plugins(&self) -> impl Iterator<Item = &ToolInfo> {
+        let entries = self.entries.iter();
+        let plugins = entries.filter(|entry| matches!(entry.dispatch, Dispatch::Plugin(_)));
+        plugins.map(|entry| &entry.info)
     }
 
     /// What is advertised once the tools called `found` were: those that are
@@ -247,6 +259,7 @@ fn of_program(tool: &Arc<dyn Tool>) -> Result<Entry, ToolsetError> {
     Ok(Entry {
         info: ToolInfo {
             definition,
+            output_schema: None,
             effects: tool.effects(),
             owner: "program".to_owned(),
             deferred: false,
@@ -299,7 +312,7 @@ fn skeleton(name: &str) -> String {
 mod tests {
     use super::*;
     use crate::tools::{ToolContext, ToolOutput};
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     struct Named(&'static str);
 

@@ -2,13 +2,13 @@
 
 use sectile_model::PluginId;
 use sectile_sandbox::{FailureKind, KeyValues, PluginFailure, one_line};
-use sectile_store::{StoreError, WorkspaceStore};
+use sectile_store::{PluginValues, StoreError};
 use std::fmt;
 use std::sync::Arc;
 
 /// The values of one plugin.
 pub(crate) struct OwnValues {
-    pub(crate) store: Arc<dyn WorkspaceStore>,
+    pub(crate) store: Arc<dyn PluginValues>,
     pub(crate) plugin: PluginId,
     /// Bytes that it was granted.
     pub(crate) quota: u64,

@@ -1,7 +1,10 @@
 //! What plugins keep and did.
 
 use sectile_model::{Digest, PluginId};
-use sectile_store::{AuditFilter, AuditLog, AuditRow, PluginValues, SessionId, SqliteStore};
+use sectile_store::{
+    AuditFilter, AuditLog, AuditRow, PluginValues, QueuedAudit, SessionId, SqliteStore, StoreError,
+};
+use std::sync::Arc;
 use tempfile::TempDir;
 
 fn open() -> (TempDir, SqliteStore) {
@@ -114,4 +117,64 @@ fn pl_33_the_audit_log_is_read_by_plugin_and_session_in_its_order() {
         }
         assert_eq!(found, expected);
     }
+}
+
+fn numbered(n: u64) -> AuditRow {
+    AuditRow {
+        time_ms: 0,
+        plugin: plugin("x/a"),
+        digest: None,
+        session: None,
+        what: format!("call {n}"),
+        outcome: "ok".to_owned(),
+    }
+}
+
+#[test]
+fn pl_33_rows_that_wait_are_written_in_their_order_before_they_are_read_or_dropped() {
+    let (_dir, store) = open();
+    let store = Arc::new(store);
+    let queue = QueuedAudit::new(Arc::clone(&store) as Arc<dyn AuditLog>);
+    let all = AuditFilter::default();
+    let written = |log: &dyn AuditLog| -> Vec<AuditRow> {
+        let rows = log.audit(&all, 0, 10_000).unwrap();
+        rows.into_iter().map(|(_, row)| row).collect()
+    };
+    let rows: Vec<_> = (0..3_000).map(numbered).collect();
+    for row in &rows[..2_000] {
+        queue.record(std::slice::from_ref(row)).unwrap();
+    }
+    assert_eq!(written(&queue), rows[..2_000]);
+    for row in &rows[2_000..] {
+        queue.record(std::slice::from_ref(row)).unwrap();
+    }
+    drop(queue);
+    assert_eq!(written(&*store), rows);
+}
+
+#[test]
+fn pl_33_that_rows_were_not_written_is_said_with_the_next() {
+    struct Full;
+    impl AuditLog for Full {
+        fn record(&self, _: &[AuditRow]) -> Result<(), StoreError> {
+            Err(StoreError::Full { path: "x".into() })
+        }
+
+        fn audit(
+            &self,
+            _: &AuditFilter,
+            _: u64,
+            _: u64,
+        ) -> Result<Vec<(u64, AuditRow)>, StoreError> {
+            Ok(Vec::new())
+        }
+    }
+    let queue = QueuedAudit::new(Arc::new(Full));
+    let first = queue.record(&[numbered(1)]);
+    // Whoever reads waits for the writer, and is told instead of the next call.
+    let mut told = first
+        .err()
+        .or(queue.audit(&AuditFilter::default(), 0, 1).err());
+    told = told.or(queue.record(&[numbered(2)]).err());
+    assert_eq!(told.map(|error| error.code()), Some("store_full"));
 }
