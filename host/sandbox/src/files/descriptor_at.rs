@@ -67,19 +67,19 @@ impl CallState {
         }
         let place = resolve(&base, path, follows(path_flags))?;
         let wants_dir = place.must_be_dir || how.contains(OpenFlags::DIRECTORY);
-        let is_dir = match place.metadata() {
-            Ok(metadata) => metadata.is_dir(),
+        let found = match place.metadata() {
+            Ok(metadata) => Some(metadata),
             Err(FileError::Io(error))
                 if error.kind() == std::io::ErrorKind::NotFound && !wants_dir =>
             {
-                false
+                None
             }
             Err(error) => return Err(error),
         };
-        match (is_dir, wants_dir) {
+        match (found.as_ref().is_some_and(Metadata::is_dir), wants_dir) {
             (true, _) => self.open_as_dir(&place, how, flags),
             (false, true) => Err(ErrorCode::NotDirectory.into()),
-            (false, false) => self.open_as_file(&place, how, flags),
+            (false, false) => self.open_as_file(&place, found.as_ref(), how, flags),
         }
     }
 
@@ -102,6 +102,7 @@ impl CallState {
     fn open_as_file(
         &mut self,
         place: &Place,
+        found: Option<&Metadata>,
         how: OpenFlags,
         flags: DescriptorFlags,
     ) -> Result<Node, FileError> {
@@ -127,7 +128,7 @@ impl CallState {
             (create, _) => options.create(create),
         };
         options.truncate(how.contains(OpenFlags::TRUNCATE));
-        let file = open_file(place, &mut options)?;
+        let file = open_file(place, found, &mut options)?;
         let access = if changes {
             Access::ReadWrite
         } else {

@@ -212,17 +212,20 @@ impl OpenDir {
     }
 }
 
-/// Opens the regular file that `place` names. The type is looked at before,
-/// since opening a device can have effects, and again on the open object.
-pub(super) fn open_file(place: &Place, options: &mut OpenOptions) -> Result<File, FileError> {
+/// Opens the regular file that `place` names. The type is looked at before, in
+/// what was `found` there, since opening a device can have effects, and again on
+/// the open object.
+pub(super) fn open_file(
+    place: &Place,
+    found: Option<&Metadata>,
+    options: &mut OpenOptions,
+) -> Result<File, FileError> {
     let path = place.path();
     let Some(name) = &place.name else {
         return Err(ErrorCode::IsDirectory.into());
     };
-    match place.metadata() {
-        Ok(metadata) => regular(&metadata, &path)?,
-        Err(FileError::Io(error)) if error.kind() == std::io::ErrorKind::NotFound => {}
-        Err(error) => return Err(error),
+    if let Some(found) = found {
+        regular(found, &path)?;
     }
     options.follow(FollowSymlinks::No);
     options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());

@@ -2,6 +2,7 @@
 
 use crate::wasi::stream_failure;
 use cap_std::fs::{File, FileExt};
+use rustix::buffer::spare_capacity;
 use std::sync::Arc;
 use wasmtime_wasi::p2::{StreamError, StreamResult};
 
@@ -58,15 +59,13 @@ impl FileWriter {
 /// Up to `len` bytes at `position`; fewer only at the end of the file or when
 /// the system gives fewer.
 pub(super) fn read_at(file: &File, len: usize, position: u64) -> std::io::Result<Vec<u8>> {
-    let mut buffer = vec![0; len];
+    // Not filled with zeros first: small files are read with large buffers.
+    let mut buffer = Vec::with_capacity(len);
     loop {
-        match file.read_at(&mut buffer, position) {
-            Ok(read) => {
-                buffer.truncate(read);
-                return Ok(buffer);
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+        match rustix::io::pread(file, spare_capacity(&mut buffer), position) {
+            Ok(_) => return Ok(buffer),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
         }
     }
 }
