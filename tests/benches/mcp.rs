@@ -154,18 +154,8 @@ fn workspace() -> tempfile::TempDir {
     let dir = tempfile::tempdir().expect("a directory");
     let work = dir.path().join("work");
     fs::create_dir(&work).expect("a workspace");
-    let names = [
-        "echo", "spin", "big", "print", "count", "lie", "advance", "peek", "trap", "decline",
-    ];
-    let tools: String = names
-        .iter()
-        .map(|n| format!("[[tool]]\nname = \"{n}\"\n"))
-        .collect();
-    let toml = format!(
-        "[plugin]\nid = \"acme/tools\"\nversion = \"1.0.0\"\ncontract = \"0.1\"\ndescription = \"Tools\"\n\n\
-         {tools}\n[capability]\nkv = \"4KiB\"\n"
-    );
-    let plugin = sectile_tests::with_manifest(sectile_tests::TOOLS, &toml).expect("a plugin");
+    let names = &sectile_tests::TOOL_NAMES;
+    let plugin = sectile_tests::tool_plugin("acme/tools", names, "").expect("a plugin");
     fs::write(work.join("tools.wasm"), plugin).expect("room");
     let proposal = "[[plugin]]\nid = \"acme/tools\"\npath = \"tools.wasm\"\n";
     fs::write(work.join("sectile.toml"), proposal).expect("room");

@@ -11,14 +11,9 @@ const CROWD: usize = 300;
 fn crowded(server: &ProviderServer) -> User {
     let more = format!("\n[config.\"acme/crowd\"]\ncrowd = {CROWD}\n");
     let user = User::with_settings(server, "anthropic", &more);
-    let tools: String = (0..CROWD)
-        .map(|n| format!("[[tool]]\nname = \"task_{n:03}\"\n"))
-        .collect();
-    let toml = format!(
-        "[plugin]\nid = \"acme/crowd\"\nversion = \"1.0.0\"\ncontract = \"0.1\"\ndescription = \"Tools\"\n\n\
-         {tools}\n[capability]\nkv = \"4KiB\"\n"
-    );
-    let plugin = sectile_tests::with_manifest(sectile_tests::TOOLS, &toml).unwrap();
+    let names: Vec<_> = (0..CROWD).map(|n| format!("task_{n:03}")).collect();
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    let plugin = sectile_tests::tool_plugin("acme/crowd", &names, "").unwrap();
     user.write("crowd.wasm", plugin);
     user.write(
         "sectile.toml",

@@ -1,7 +1,8 @@
 //! `sectile mcp` as a client sees it: lines of JSON-RPC on its standard streams.
 
 use crate::User;
-use crate::tools::{TOOLS, allow_editing, propose};
+use crate::tools::{allow_editing, propose};
+use sectile_tests::TOOL_NAMES;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Stdio};
@@ -146,7 +147,7 @@ fn text(result: &Value) -> &str {
 
 fn with_tools() -> User {
     let user = User::new();
-    propose(&user, &TOOLS);
+    propose(&user, &TOOL_NAMES);
     let approved = user.run(&["plugin", "approve", "acme/tools", "--yes"]);
     assert_eq!(approved.status, 0, "{}", approved.stderr);
     user

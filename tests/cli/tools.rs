@@ -2,6 +2,7 @@
 //! too long, plugins that break their word.
 
 use crate::{Ran, User};
+use sectile_tests::TOOL_NAMES;
 use sectile_tests::provider::{ProviderServer, Received, Reply};
 use serde_json::{Value, json};
 use std::fs;
@@ -341,21 +342,10 @@ fn cl_4_a_call_outside_a_session_says_what_it_used() {
     assert_eq!(unknown.1, "unknown_tool");
 }
 
-pub(crate) const TOOLS: [&str; 10] = [
-    "echo", "spin", "big", "print", "count", "lie", "advance", "peek", "trap", "decline",
-];
-
 /// Proposes the hostile tools as `acme/tools`.
 pub(crate) fn propose(user: &User, names: &[&str]) {
-    let tools: String = names
-        .iter()
-        .map(|n| format!("[[tool]]\nname = \"{n}\"\n"))
-        .collect();
-    let toml = format!(
-        "[plugin]\nid = \"acme/tools\"\nversion = \"1.0.0\"\ncontract = \"0.1\"\ndescription = \"Tools\"\n\n\
-         {tools}\n[capability]\nkv = \"4KiB\"\n\n[limits]\ntime = \"300ms\"\n"
-    );
-    let plugin = sectile_tests::with_manifest(sectile_tests::TOOLS, &toml).unwrap();
+    let limits = "[limits]\ntime = \"300ms\"\n";
+    let plugin = sectile_tests::tool_plugin("acme/tools", names, limits).unwrap();
     user.write("tools.wasm", plugin);
     user.write(
         "sectile.toml",
@@ -381,7 +371,7 @@ fn sr_22_whatever_a_tool_does_its_call_has_one_result_and_the_turn_goes_on() {
     ]);
     let user = user(&server);
     user.write("a.txt", "one\n");
-    propose(&user, &TOOLS);
+    propose(&user, &TOOL_NAMES);
     let approved = user.run(&["plugin", "approve", "acme/tools", "--yes"]);
     assert!(
         approved.stderr.contains("Never ends."),
@@ -438,7 +428,7 @@ fn tl_1_a_long_result_is_cut_and_its_full_text_can_be_read() {
     })
     .unwrap();
     let user = user(&server);
-    propose(&user, &TOOLS);
+    propose(&user, &TOOL_NAMES);
     completed(&user.run(&["plugin", "approve", "acme/tools", "--yes"]));
     completed(&user.run(&["run", "Go."]));
     let results = results(&user);
@@ -455,12 +445,12 @@ fn tl_1_a_long_result_is_cut_and_its_full_text_can_be_read() {
 #[test]
 fn s9_s10_definitions_that_are_not_those_approved_are_not_offered() {
     let user = User::new();
-    propose(&user, &TOOLS[..9]);
+    propose(&user, &TOOL_NAMES[..9]);
     let refused = user
         .run(&["plugin", "approve", "acme/tools", "--yes", "--json"])
         .error();
     assert_eq!(refused.1, "undeclared_tools");
-    propose(&user, &TOOLS);
+    propose(&user, &TOOL_NAMES);
     completed(&user.run(&["plugin", "approve", "acme/tools", "--yes"]));
     let lock = fs::read_to_string(user.work().join("sectile.lock")).unwrap();
     assert!(lock.contains("tools = \"sha256:"), "{lock}");

@@ -41,6 +41,26 @@ pub fn plugin(id: &str, section: &str, tag: &str, more: &str) -> Result<Vec<u8>,
     with_manifest(ATTACKS, &toml)
 }
 
+/// The names of the tools of [`TOOLS`].
+pub const TOOL_NAMES: [&str; 10] = [
+    "echo", "spin", "big", "print", "count", "lie", "advance", "peek", "trap", "decline",
+];
+
+/// The tools as the plugin `id`, with the tools `names` in its manifest and `more`
+/// behind it.
+///
+/// # Errors
+/// [`EmbedError`] when the manifest breaks a rule.
+pub fn tool_plugin(id: &str, names: &[&str], more: &str) -> Result<Vec<u8>, EmbedError> {
+    let named = |name: &&str| format!("[[tool]]\nname = \"{name}\"\n");
+    let tools: String = names.iter().map(named).collect();
+    let toml = format!(
+        "[plugin]\nid = \"{id}\"\nversion = \"1.0.0\"\ncontract = \"0.1\"\ndescription = \"Tools\"\n\n\
+         {tools}\n[capability]\nkv = \"4KiB\"\n\n{more}"
+    );
+    with_manifest(TOOLS, &toml)
+}
+
 /// `component` with the manifest that `toml` says.
 ///
 /// # Errors

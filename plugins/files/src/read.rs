@@ -1,7 +1,7 @@
 //! `read`: a range of lines of a text file (TL-2).
 
 use schemars::JsonSchema;
-use sectile_paths::{Path, see};
+use sectile_paths::{Path, cut_line, see};
 use sectile_sdk::Failure;
 use sectile_sdk::files::Links;
 use sectile_sdk::tool::{Context, Output};
@@ -72,7 +72,7 @@ fn lines(text: &str, offset: usize, limit: usize) -> Result<String, Failure> {
     let mut shown = String::new();
     let mut last = offset - 1;
     for line in text.lines().skip(offset - 1).take(limit) {
-        let line = format!("{}\t{}\n", last + 1, cut(line));
+        let line = format!("{}\t{}\n", last + 1, cut_line(line, MAX_LINE));
         if !shown.is_empty() && shown.len() + line.len() > MAX_BYTES - LAST_LINE {
             break;
         }
@@ -86,16 +86,6 @@ fn lines(text: &str, offset: usize, limit: usize) -> Result<String, Failure> {
     Ok(format!(
         "{shown}[lines {offset} to {last} of {total}{more}]"
     ))
-}
-
-fn cut(line: &str) -> String {
-    match line.char_indices().nth(MAX_LINE) {
-        None => line.to_owned(),
-        Some((end, _)) => {
-            let (shown, rest) = line.split_at(end);
-            format!("{shown} [cut: {} more characters]", rest.chars().count())
-        }
-    }
 }
 
 #[cfg(test)]

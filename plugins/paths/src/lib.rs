@@ -11,6 +11,19 @@ use std::borrow::Cow;
 /// Bytes of a file that the tools open.
 pub const MAX_FILE: usize = 32 << 20;
 
+/// `line` with at most `most` characters, and how many more there are.
+#[must_use]
+pub fn cut_line(line: &str, most: usize) -> Cow<'_, str> {
+    match line.char_indices().nth(most) {
+        None => line.into(),
+        Some((end, _)) => {
+            let (shown, rest) = line.split_at(end);
+            let more = rest.chars().count();
+            format!("{shown} [cut: {more} more characters]").into()
+        }
+    }
+}
+
 /// A path inside the workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Path {

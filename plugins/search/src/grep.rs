@@ -5,7 +5,7 @@ use crate::words::count;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
 use schemars::JsonSchema;
-use sectile_paths::{MAX_FILE, Path, explain, inert};
+use sectile_paths::{MAX_FILE, Path, cut_line, explain, inert};
 use sectile_sdk::Failure;
 use sectile_sdk::files::ReadError;
 use sectile_sdk::tool::{Context, Output, progress};
@@ -277,14 +277,7 @@ impl Sink for File {
 
 fn shown_line(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
-    let line = text.trim_end_matches(['\n', '\r']);
-    match line.char_indices().nth(MAX_LINE) {
-        None => line.to_owned(),
-        Some((end, _)) => {
-            let (shown, rest) = line.split_at(end);
-            format!("{shown} [cut: {} more characters]", rest.chars().count())
-        }
-    }
+    cut_line(text.trim_end_matches(['\n', '\r']), MAX_LINE).into_owned()
 }
 
 #[cfg(test)]
