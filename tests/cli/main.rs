@@ -14,6 +14,7 @@ mod documents;
 mod hostile;
 mod instructions;
 mod mcp;
+mod mcp_http;
 mod model_server;
 mod newcomer;
 mod survival;

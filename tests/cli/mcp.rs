@@ -368,3 +368,28 @@ fn warnings_of_a_plugin_go_to_the_client_that_wants_them() {
     assert!(client.notifications.is_empty());
     client.end();
 }
+
+#[test]
+fn a_client_of_either_revision_hears_that_the_lists_changed() {
+    let user = User::new();
+    propose(&user, &TOOL_NAMES);
+    let (mut legacy, hello) = Client::legacy(&user);
+    assert_eq!(hello["capabilities"]["tools"]["listChanged"], true);
+    let mut modern = Client::modern(&user);
+    let wanted = json!({"notifications": {"toolsListChanged": true}});
+    modern.send("subscriptions/listen", wanted);
+    let acknowledged = modern.lines.recv_timeout(PATIENCE).unwrap();
+    assert_eq!(
+        acknowledged["method"],
+        "notifications/subscriptions/acknowledged"
+    );
+    let approved = user.run(&["plugin", "approve", "acme/tools", "--yes"]);
+    assert_eq!(approved.status, 0, "{}", approved.stderr);
+    for client in [&mut legacy, &mut modern] {
+        let said = client.lines.recv_timeout(PATIENCE).unwrap();
+        assert_eq!(said["method"], "notifications/tools/list_changed");
+        let echoed = client.call("tools__echo", json!({"text": "new"}));
+        assert_eq!(text(&echoed), "new");
+    }
+    legacy.end();
+}

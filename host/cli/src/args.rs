@@ -3,6 +3,7 @@
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand};
 use sectile_session::SingleGrant;
+use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -94,8 +95,32 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: PluginCommand,
     },
-    /// Serve the tools and sections of the workspace to an MCP client on standard input and output
-    Mcp,
+    /// Serve the tools and sections of the workspace to MCP clients
+    ///
+    /// To one client on standard input and output, or with --http to those that
+    /// show the token. It is the one in the environment variable
+    /// SECTILE_MCP_TOKEN or in the file that --token-file names; without either,
+    /// one is drawn and printed.
+    Mcp(McpArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct McpArgs {
+    /// Listen here instead, as in 127.0.0.1:8484; port 0 is any free one
+    #[arg(long, value_name = "ADDRESS")]
+    pub http: Option<SocketAddr>,
+    /// The token is in this file
+    #[arg(long, value_name = "FILE", requires = "http")]
+    pub token_file: Option<PathBuf>,
+    /// Let in everybody on this machine
+    #[arg(long, requires = "http", conflicts_with = "token_file")]
+    pub no_token: bool,
+    /// A further name under which clients reach the server; may be given several times
+    #[arg(long = "allow-host", value_name = "NAME", requires = "http")]
+    pub hosts: Vec<String>,
+    /// A further origin (scheme, host, port) of web pages that may ask; may be given several times
+    #[arg(long = "allow-origin", value_name = "ORIGIN", requires = "http")]
+    pub origins: Vec<String>,
 }
 
 #[derive(Debug, Subcommand)]

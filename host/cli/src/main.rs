@@ -57,7 +57,7 @@ fn run(cli: &Cli, output: &Output) -> Result<(), Failure> {
         Command::Tool { command } => commands::tool::run(cli, output, command),
         Command::Section { command } => commands::section::run(cli, output, command),
         Command::Engine { command } => commands::engine::run(output, command),
-        Command::Mcp => commands::mcp::run(cli, output),
+        Command::Mcp(args) => commands::mcp::run(cli, output, args),
         Command::Plugin { command } => commands::plugin::run(cli, output, command),
     }
 }

@@ -12,6 +12,7 @@ const WARNING: Style = AnsiColor::Yellow.on_default();
 const FAILURE: Style = AnsiColor::Red.on_default().bold();
 
 /// How this run talks.
+#[derive(Clone)]
 pub(crate) struct Output {
     json: bool,
     quiet: bool,

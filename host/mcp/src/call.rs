@@ -52,6 +52,7 @@ pub(crate) async fn run(
     context: RequestContext<RoleServer>,
 ) -> Result<CallToolResult, ErrorData> {
     let level = server.level(&context);
+    let (host, scope) = (server.served.host(), server.scope(&context)?);
     let mut steps = Steps::new(&context);
     let cancels = Cancels(CancelToken::new());
     let (name, id) = (request.name.to_string(), context.id.to_string());
@@ -59,7 +60,7 @@ pub(crate) async fn run(
     let (sender, mut progress) = channel(WAITING);
     let watched = steps.token.is_some();
     let call = {
-        let (shared, cancel) = (Arc::clone(&server.shared), cancels.0.clone());
+        let cancel = cancels.0.clone();
         move || {
             let request = ToolRequest {
                 call_id: &id,
@@ -67,7 +68,7 @@ pub(crate) async fn run(
                 progress: watched.then(|| Arc::new(Sent(sender)) as Arc<dyn ProgressSink>),
                 ..ToolRequest::new(&name, &input)
             };
-            shared.host.call_tool(&request, &shared.scope)
+            host.call_tool(&request, &scope)
         }
     };
     let mut call = spawn_blocking(call);

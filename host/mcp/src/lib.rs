@@ -8,9 +8,17 @@
 
 mod answers;
 mod call;
+mod changes;
 mod error;
+mod http;
+mod run;
+mod served;
 mod server;
 mod stdio;
+mod token;
 
 pub use error::McpError;
+pub use http::{HttpOptions, HttpServer};
+pub use served::Served;
 pub use stdio::serve_stdio;
+pub use token::Token;

@@ -5,21 +5,23 @@
 
 use crate::answers::{prompt, resource, section_id, text_of, tool};
 use crate::call::run;
-use crate::error::McpError;
+use crate::changes;
+use crate::served::Served;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ErrorData, GetPromptRequestParams, GetPromptResponse,
     Implementation, ListPromptsResult, ListResourcesResult, ListToolsResult, LoggingLevel,
     PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
     ReadResourceResult, ResourceContents, ServerCapabilities, ServerConfig, SetLevelRequestParams,
+    SubscriptionFilter,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use sectile_prompt::SampleId;
-use sectile_session::{Host, InMemoryConversation, SessionError, ToolScope, new_session_id};
+use sectile_session::{InMemoryConversation, ToolScope, new_session_id};
 use serde_json::Value;
 use std::borrow::Cow;
-use std::sync::{Arc, Mutex, PoisonError};
-use tokio::task::spawn_blocking;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use tokio::task::JoinSet;
 
 /// The revisions that are spoken.
 const REVISIONS: [ProtocolVersion; 4] = [
@@ -31,61 +33,68 @@ const REVISIONS: [ProtocolVersion; 4] = [
 /// The one prompt.
 pub(crate) const CONTEXT: &str = "context";
 
-/// The server for one client.
+/// The server for one client, or for one request of a client without a session.
 pub(crate) struct Server {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) served: Arc<Served>,
+    /// What the client's session has seen; older revisions only.
+    scope: OnceLock<Arc<ToolScope>>,
     /// What the client wants to hear of; older revisions only.
     level: Mutex<LoggingLevel>,
-}
-
-/// What the threads of calls share.
-pub(crate) struct Shared {
-    pub(crate) host: Host,
-    pub(crate) scope: ToolScope,
+    /// What goes on beside the client's requests, and ends with the client.
+    beside: Mutex<JoinSet<()>>,
 }
 
 impl Server {
-    pub(crate) fn new(host: Host) -> Result<Self, McpError> {
-        let scope = ToolScope::named(new_session_id()?);
-        Ok(Self {
-            shared: Arc::new(Shared { host, scope }),
+    pub(crate) fn new(served: Arc<Served>) -> Self {
+        Self {
+            served,
+            scope: OnceLock::new(),
             level: Mutex::new(LoggingLevel::Warning),
-        })
+            beside: Mutex::default(),
+        }
+    }
+
+    /// Whose this request's calls are: the session's, or those of everybody
+    /// who has none.
+    pub(crate) fn scope(
+        &self,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Arc<ToolScope>, ErrorData> {
+        if is_modern(context) {
+            return Ok(self.served.scope());
+        }
+        if let Some(scope) = self.scope.get() {
+            return Ok(Arc::clone(scope));
+        }
+        let name = new_session_id().map_err(|e| ErrorData::internal_error(e.to_string(), None))?;
+        let scope = || Arc::new(ToolScope::named(name));
+        Ok(Arc::clone(self.scope.get_or_init(scope)))
     }
 
     /// From which level on this request's client wants to be told; `None` when
     /// it did not say that it does.
     pub(crate) fn level(&self, context: &RequestContext<RoleServer>) -> Option<LoggingLevel> {
-        let modern = context
-            .protocol_version()
-            .is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
-        match (context.meta.log_level(), modern) {
+        match (context.meta.log_level(), is_modern(context)) {
             (Some(level), _) => Some(level),
             (None, true) => None,
             (None, false) => Some(*self.level.lock().unwrap_or_else(PoisonError::into_inner)),
         }
     }
+}
 
-    /// Runs `work` where it may take its time.
-    async fn apart<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&Host) -> Result<T, SessionError> + Send + 'static,
-    ) -> Result<T, ErrorData> {
-        let shared = Arc::clone(&self.shared);
-        let done = spawn_blocking(move || work(&shared.host)).await;
-        let done = done.map_err(|e| ErrorData::internal_error(e.to_string(), None))?;
-        done.map_err(|e| {
-            let code = Value::from(e.code());
-            ErrorData::internal_error(e.to_string(), Some(code))
-        })
-    }
+/// Whether the request is of the revision that has no sessions.
+fn is_modern(context: &RequestContext<RoleServer>) -> bool {
+    let version = context.protocol_version();
+    version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
 }
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
+            .enable_tool_list_changed()
             .enable_resources()
+            .enable_resources_list_changed()
             .enable_prompts()
             .enable_logging()
             .build();
@@ -95,6 +104,26 @@ impl ServerHandler for Server {
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
         Cow::Owned(REVISIONS.to_vec())
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let lists = self.served.lists();
+        let mut beside = self.beside.lock().unwrap_or_else(PoisonError::into_inner);
+        beside.spawn(changes::tell(lists, context.peer));
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        let mut accepted = requested.clone();
+        accepted.resource_subscriptions = None;
+        Some(accepted)
+    }
+
+    async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
+        changes::answer(self.served.lists(), subscription).await;
+        Ok(())
     }
 
     async fn set_level(
@@ -111,7 +140,7 @@ impl ServerHandler for Server {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = self.shared.host.plugin_tools().map(tool).collect();
+        let tools = self.served.host().plugin_tools().map(tool).collect();
         Ok(ListToolsResult::with_all_items(tools))
     }
 
@@ -130,7 +159,7 @@ impl ServerHandler for Server {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let sections = self.shared.host.sections().iter().map(resource).collect();
+        let sections = self.served.host().sections().iter().map(resource).collect();
         Ok(ListResourcesResult::with_all_items(sections))
     }
 
@@ -139,8 +168,11 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let sections = self.shared.host.sections().iter();
-        let mut ids = sections.map(|section| section.spec.id().to_string());
+        let host = self.served.host();
+        let mut ids = host
+            .sections()
+            .iter()
+            .map(|section| section.spec.id().to_string());
         let asked = section_id(&request.uri);
         let Some(id) = ids.find(|id| Some(id.as_str()) == asked) else {
             let uri = Some(serde_json::json!({"uri": request.uri}));
@@ -149,7 +181,7 @@ impl ServerHandler for Server {
                 uri,
             ));
         };
-        let text = self.apart(move |host| {
+        let text = self.served.apart(move |host| {
             let rendered = host.render(&id, None)?;
             let body = rendered.body.map_err(|e| e.of(&rendered.section))?;
             let wrapped = body.map(|body| host.wrap(&rendered.section.spec, &body));
@@ -181,7 +213,7 @@ impl ServerHandler for Server {
             Some(Value::String(text)) => Some(text),
             Some(_) => return Err(ErrorData::invalid_params("`message` is a text", None)),
         };
-        let composed = self.apart(move |host| {
+        let composed = self.served.apart(move |host| {
             let id = SampleId::preview();
             let mut conversation = InMemoryConversation::default();
             host.compose(&mut conversation, message.as_deref(), &id)

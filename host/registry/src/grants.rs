@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const GRANTS_FILE: &str = "grants.json";
+pub(crate) const GRANTS_FILE: &str = "grants.json";
 
 /// All grants of this user.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

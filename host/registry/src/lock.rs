@@ -7,7 +7,7 @@ use sectile_model::{Digest, PluginId};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-const LOCK_FILE: &str = "sectile.lock";
+pub(crate) const LOCK_FILE: &str = "sectile.lock";
 
 /// The pinned plugins of a workspace.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

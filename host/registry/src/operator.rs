@@ -10,7 +10,7 @@ use sectile_model::{ModelCapabilities, PluginId};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-const CONFIG_FILE: &str = "config.toml";
+pub(crate) const CONFIG_FILE: &str = "config.toml";
 
 /// `config.toml` in the operator's configuration directory.
 #[derive(Debug, Clone, PartialEq, Deserialize)]

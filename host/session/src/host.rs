@@ -13,7 +13,7 @@ use sectile_model::{Digest, ModelCapabilities, PluginId};
 use sectile_prompt::{Profile, WorldState};
 use sectile_registry::{
     Candidate, Dirs, Grants, Operator, Places, Source, Standing, Workspace, adapter_limits,
-    candidates, capabilities, limits,
+    candidates, capabilities, deciding_files, limits,
 };
 use sectile_sandbox::{
     CacheLocation, Call, CompileLimits, Compiler, Imports, KeyValues, Loaded, Plugin,
@@ -61,6 +61,7 @@ pub struct Host {
     pub(crate) audit: Option<Arc<dyn AuditLog>>,
     sandbox: Sandbox,
     skill_roots: Vec<PathBuf>,
+    files: Vec<PathBuf>,
     warnings: Vec<String>,
 }
 
@@ -135,6 +136,7 @@ impl Host {
             values: None,
             audit: None,
             sandbox,
+            files: deciding_files(&workspace, &options.dirs),
             workspace,
             profile,
             operator,
@@ -175,6 +177,13 @@ impl Host {
     #[must_use]
     pub fn sections(&self) -> &[EnabledSection] {
         &self.sections
+    }
+
+    /// The files that decide what runs, whether they exist or not. When one
+    /// changes, a host that is opened anew may be another one.
+    #[must_use]
+    pub fn files(&self) -> &[PathBuf] {
+        &self.files
     }
 
     /// What the operator should know before anything runs.

@@ -23,13 +23,17 @@ use sectile_sandbox::Compiler;
 use sectile_session::{Composition, Host, HostOptions, InMemoryConversation};
 
 fn open(cli: &Cli) -> Result<Host, Failure> {
-    Ok(Host::open(HostOptions {
+    Ok(Host::open(options(cli)?)?)
+}
+
+fn options(cli: &Cli) -> Result<HostOptions, Failure> {
+    Ok(HostOptions {
         workspace: cli.workspace.clone(),
         profile: None,
         compiler: compiler()?,
         dirs: Dirs::from_environment()?,
         tools: Vec::new(),
-    })?)
+    })
 }
 
 /// This program itself, as the process that compiles.
